@@ -1,0 +1,21 @@
+//! couloir: incompressible-flow kernels split between CPU threads and an
+//! OpenCL device that share one memory, balanced while they run, and accounted
+//! for in seconds and joules.
+//!
+//! Modules import only downwards in this order:
+//! `cli` > `report` > `flow` > `linear` > `mesh` > `split` > `kernel` >
+//! `sparse` > `energy` > `node` > `error`.
+
+pub mod cli;
+pub mod energy;
+pub mod error;
+pub mod flow;
+pub mod kernel;
+pub mod linear;
+pub mod mesh;
+pub mod node;
+pub mod report;
+pub mod sparse;
+pub mod split;
+
+pub use error::{Error, Result};
