@@ -1,1 +1,4 @@
-//! (to come)
+//! Incompressible flow: operators, boundaries, time steps.
+
+pub mod boundary;
+pub mod operators;

@@ -1,1 +1,5 @@
-//! (to come)
+//! Sparse matrices.
+
+mod csr;
+
+pub use csr::Csr;
