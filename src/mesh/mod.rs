@@ -6,6 +6,13 @@
 
 use std::ops::Range;
 
+pub mod build;
+pub mod generate;
+pub mod geometry;
+
+pub use generate::{BoxShape, BoxSpec, box_mesh};
+pub use geometry::Geometry;
+
 /// Shape of a cell; the number of points is fixed by it (Gmsh and VTK share this order of
 /// points for these four shapes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,6 +25,66 @@ pub enum CellKind {
     Prism,
     /// Eight points: one quadrilateral, then the opposite one.
     Hexahedron,
+}
+
+impl CellKind {
+    /// All kinds, in the order of their numbers of points.
+    pub const ALL: [Self; 4] = [
+        Self::Tetrahedron,
+        Self::Pyramid,
+        Self::Prism,
+        Self::Hexahedron,
+    ];
+
+    /// Number of points of a cell of this kind.
+    pub fn points(self) -> usize {
+        match self {
+            Self::Tetrahedron => 4,
+            Self::Pyramid => 5,
+            Self::Prism => 6,
+            Self::Hexahedron => 8,
+        }
+    }
+
+    /// Faces of a cell of this kind, as positions in its list of points; the normals
+    /// (right-hand rule) leave the cell.
+    pub fn faces(self) -> &'static [&'static [usize]] {
+        match self {
+            Self::Tetrahedron => &[&[0, 2, 1], &[0, 1, 3], &[1, 2, 3], &[0, 3, 2]],
+            Self::Pyramid => &[
+                &[0, 3, 2, 1],
+                &[0, 1, 4],
+                &[1, 2, 4],
+                &[2, 3, 4],
+                &[3, 0, 4],
+            ],
+            Self::Prism => &[
+                &[0, 2, 1],
+                &[3, 4, 5],
+                &[0, 1, 4, 3],
+                &[1, 2, 5, 4],
+                &[2, 0, 3, 5],
+            ],
+            Self::Hexahedron => &[
+                &[0, 3, 2, 1],
+                &[4, 5, 6, 7],
+                &[0, 1, 5, 4],
+                &[1, 2, 6, 5],
+                &[2, 3, 7, 6],
+                &[3, 0, 4, 7],
+            ],
+        }
+    }
+
+    /// Name for messages, singular.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tetrahedron => "tetrahedron",
+            Self::Pyramid => "pyramid",
+            Self::Prism => "prism",
+            Self::Hexahedron => "hexahedron",
+        }
+    }
 }
 
 /// A named set of boundary faces.
@@ -56,4 +123,52 @@ pub struct Mesh {
     /// Per point, the number of its class: points that periodic pairs identify share one.
     /// Empty when the mesh has no periodic pair (each point is its own class).
     pub point_class: Vec<u32>,
+    /// Number of each cell in the file it was read from, for messages. Empty when the mesh
+    /// was generated.
+    pub cell_ids: Vec<u64>,
+}
+
+impl Mesh {
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// Number of faces, boundary included.
+    pub fn faces(&self) -> usize {
+        self.owner.len()
+    }
+
+    /// Number of interior faces, periodic pairs included.
+    pub fn interior_faces(&self) -> usize {
+        self.neighbour.len()
+    }
+
+    /// Points of cell `c`.
+    pub fn cell(&self, c: usize) -> &[u32] {
+        &self.cell_points[self.cell_ptr[c]..self.cell_ptr[c + 1]]
+    }
+
+    /// Points of face `f`, its normal leaving the owner.
+    pub fn face(&self, f: usize) -> &[u32] {
+        &self.face_points[self.face_ptr[f]..self.face_ptr[f + 1]]
+    }
+
+    /// The patch called `name`.
+    pub fn patch(&self, name: &str) -> Option<&Patch> {
+        self.patches.iter().find(|patch| patch.name == name)
+    }
+
+    /// Periodic shift of interior face `f` (see [`Mesh::shift`]); zero for other faces.
+    pub fn face_shift(&self, f: usize) -> [f64; 3] {
+        self.shift.get(f).copied().unwrap_or([0.0; 3])
+    }
+
+    /// How messages call cell `c`: its number in the file, or ours.
+    pub fn cell_name(&self, c: usize) -> String {
+        match self.cell_ids.get(c) {
+            Some(id) => format!("element {id}"),
+            None => format!("cell {c}"),
+        }
+    }
 }
