@@ -1,6 +1,7 @@
 //! Connectivity by faces, from cells and named boundary faces.
 
-use crate::mesh::{CellKind, Mesh, Patch};
+use crate::mesh::faces::{self, Row};
+use crate::mesh::{CellKind, Mesh};
 use crate::{Error, Result};
 
 /// Cells by their points, before faces are known.
@@ -41,14 +42,6 @@ struct Side {
 }
 
 const NAMED: u8 = u8::MAX;
-
-/// A face of the mesh; `neighbour` is the group for boundary faces.
-#[derive(Clone, Copy)]
-struct Face {
-    owner: u32,
-    neighbour: u32,
-    side: u8,
-}
 
 /// Mesh with faces, from cells and the names of their boundary faces.
 ///
@@ -95,8 +88,7 @@ pub fn build(cells: Cells, boundary: &Boundary, place: &str) -> Result<Mesh> {
         place,
     };
     let (interior, outer) = matcher.pair(&start, sides)?;
-    let interior = sort_by_owner(interior, mesh.cells());
-    set_faces(&mut mesh, &interior, outer, &boundary.names);
+    faces::set(&mut mesh, interior, outer, boundary.names.clone());
     Ok(mesh)
 }
 
@@ -162,7 +154,7 @@ struct Matcher<'a> {
 
 impl Matcher<'_> {
     /// Interior faces, and boundary faces with their group in `neighbour`.
-    fn pair(&self, start: &[usize], sides: Vec<Side>) -> Result<(Vec<Face>, Vec<Face>)> {
+    fn pair(&self, start: &[usize], sides: Vec<Side>) -> Result<(Vec<Row>, Vec<Row>)> {
         let mut interior = Vec::with_capacity(sides.len() / 2);
         let mut outer = Vec::with_capacity(self.boundary.faces.len());
         let mut unnamed = Vec::new();
@@ -174,17 +166,9 @@ impl Matcher<'_> {
                     // Sorted by side first, so the smaller cell may come second.
                     ([a, b], []) => {
                         let (a, b) = if a.cell < b.cell { (a, b) } else { (b, a) };
-                        interior.push(Face {
-                            owner: a.cell,
-                            neighbour: b.cell,
-                            side: a.side,
-                        });
+                        interior.push(self.row(a, b.cell));
                     }
-                    ([a], [name]) => outer.push(Face {
-                        owner: a.cell,
-                        neighbour: name.cell,
-                        side: a.side,
-                    }),
+                    ([a], [name]) => outer.push(self.row(a, name.cell)),
                     ([a], []) => unnamed.push(*a),
                     _ => return Err(self.refuse(v, of_cells, named)),
                 }
@@ -193,6 +177,21 @@ impl Matcher<'_> {
         match unnamed.first() {
             Some(first) => Err(self.unnamed(unnamed.len(), first)),
             None => Ok((interior, outer)),
+        }
+    }
+
+    fn row(&self, side: &Side, neighbour: u32) -> Row {
+        let corners = self.mesh.cell(side.cell as usize);
+        let face = self.mesh.kinds[side.cell as usize].faces()[side.side as usize];
+        let mut points = [NO_POINT; 4];
+        for (to, &corner) in points.iter_mut().zip(face) {
+            *to = corners[corner];
+        }
+        Row {
+            owner: side.cell,
+            neighbour,
+            points,
+            shift: [0.0; 3],
         }
     }
 
@@ -268,53 +267,5 @@ impl Matcher<'_> {
             "put every boundary surface in a named physical surface; if all are, \
              cells do not meet face to face there",
         )
-    }
-}
-
-/// Faces by (owner, neighbour, side of the owner).
-fn sort_by_owner(faces: Vec<Face>, cells: usize) -> Vec<Face> {
-    let mut start = vec![0usize; cells + 1];
-    for face in &faces {
-        start[face.owner as usize + 1] += 1;
-    }
-    for c in 0..cells {
-        start[c + 1] += start[c];
-    }
-    let mut sorted = faces.clone();
-    let mut next = start.clone();
-    for face in faces {
-        sorted[next[face.owner as usize]] = face;
-        next[face.owner as usize] += 1;
-    }
-    for c in 0..cells {
-        sorted[start[c]..start[c + 1]].sort_unstable_by_key(|f| (f.neighbour, f.side));
-    }
-    sorted
-}
-
-fn set_faces(mesh: &mut Mesh, interior: &[Face], mut outer: Vec<Face>, names: &[String]) {
-    outer.sort_unstable_by_key(|f| (f.neighbour, f.owner, f.side));
-    let faces = interior.len() + outer.len();
-    mesh.owner = Vec::with_capacity(faces);
-    mesh.face_ptr = Vec::with_capacity(faces + 1);
-    mesh.face_ptr.push(0);
-    for face in interior.iter().chain(&outer) {
-        let c = face.owner as usize;
-        let corners = &mesh.cell_points[mesh.cell_ptr[c]..mesh.cell_ptr[c + 1]];
-        let side = mesh.kinds[c].faces()[face.side as usize];
-        mesh.face_points
-            .extend(side.iter().map(|&corner| corners[corner]));
-        mesh.face_ptr.push(mesh.face_points.len());
-        mesh.owner.push(face.owner);
-    }
-    mesh.neighbour = interior.iter().map(|f| f.neighbour).collect();
-    let mut start = interior.len();
-    for (g, name) in names.iter().enumerate() {
-        let len = outer.iter().filter(|f| f.neighbour as usize == g).count();
-        mesh.patches.push(Patch {
-            name: name.clone(),
-            faces: start..start + len,
-        });
-        start += len;
     }
 }

@@ -7,11 +7,14 @@
 use std::ops::Range;
 
 pub mod build;
+mod faces;
 pub mod generate;
 pub mod geometry;
+pub mod periodic;
 
 pub use generate::{BoxShape, BoxSpec, box_mesh};
 pub use geometry::Geometry;
+pub use periodic::join_periodic;
 
 /// Shape of a cell; the number of points is fixed by it (Gmsh and VTK share this order of
 /// points for these four shapes).
@@ -121,7 +124,7 @@ pub struct Mesh {
     /// owner: zero but for periodic pairs. Empty when the mesh has no periodic pair.
     pub shift: Vec<[f64; 3]>,
     /// Per point, the number of its class: points that periodic pairs identify share one.
-    /// Empty when the mesh has no periodic pair (each point is its own class).
+    /// Classes count from 0 without gaps, in the order of their first points. Empty when the mesh has no periodic pair (each point is its own class).
     pub point_class: Vec<u32>,
     /// Number of each cell in the file it was read from, for messages. Empty when the mesh
     /// was generated.
