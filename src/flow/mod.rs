@@ -1,4 +1,5 @@
 //! Incompressible flow: operators, boundaries, time steps.
 
 pub mod boundary;
+pub mod case;
 pub mod operators;
