@@ -1,1 +1,54 @@
-fn main() {}
+//! The command `couloir`: the only place that prints and exits.
+
+use std::io::{IsTerminal, Write};
+
+use couloir::Error;
+use couloir::cli::{self, Console};
+
+fn main() {
+    // The level is the user's to lower (--quiet); a second logger cannot exist here.
+    if log::set_logger(&Logger).is_ok() {
+        log::set_max_level(log::LevelFilter::Info);
+    }
+    let mut out = std::io::stdout();
+    let mut console = Console::new(&mut out, std::io::stderr().is_terminal());
+    let result = cli::call(std::env::args_os().skip(1), &mut console);
+    let Err(error) = result.and_then(|()| console.flush()) else {
+        return;
+    };
+    if is_closed_pipe(&error) {
+        return;
+    }
+    // Nothing can be said any more where standard error is closed, too.
+    let _ = writeln!(std::io::stderr(), "error: {error}");
+    std::process::exit(error.exit_code());
+}
+
+/// Whether the reader of our output has had enough, as in `couloir mesh FILE | head`.
+fn is_closed_pipe(error: &Error) -> bool {
+    matches!(error, Error::Io { path, source, .. }
+        if path.as_os_str() == cli::STDOUT && source.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// Prints what the library logs: information among the output, warnings beside it.
+struct Logger;
+
+impl log::Log for Logger {
+    fn enabled(&self, metadata: &log::Metadata) -> bool {
+        metadata.target().starts_with("couloir") && metadata.level() <= log::max_level()
+    }
+
+    fn log(&self, record: &log::Record) {
+        if !self.enabled(record.metadata()) {
+            return;
+        }
+        // A lost log line must not end the run; a full disk shows at the next result.
+        let _ = match record.level() {
+            log::Level::Error => writeln!(std::io::stderr(), "error: {}", record.args()),
+            log::Level::Warn => writeln!(std::io::stderr(), "warning: {}", record.args()),
+            _ => writeln!(std::io::stdout(), "{}", record.args()),
+        };
+    }
+
+    fn flush(&self) {}
+}

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{Boundary, BoxMesh, Case, InitialField, MeshSource, Profile, StepSize};
 use crate::{Error, Result};
 
-/// Cells are numbered with 32 bits, and so are their faces and points.
-const MOST_CELLS: f64 = 5e8;
+/// Cells, faces and points of a box are numbered with 32 bits, whatever its shape.
+const MOST_BRICKS: f64 = 1e8;
 
 impl Case {
     /// Checks what needs no mesh: numbers in range, keys that fit together.
@@ -107,10 +107,9 @@ impl Case {
             return Err(self.wrong("mesh.box.cells", what, "give 1 or more in each"));
         }
         let bricks: f64 = shape.cells.iter().map(|n| *n as f64).product();
-        if bricks * shape.shape.cells_per_brick() as f64 > MOST_CELLS {
-            let what = format!("{bricks:.3e} bricks are too many");
-            let remedy = format!("stay below {MOST_CELLS:.0e} cells");
-            return Err(self.wrong("mesh.box.cells", what, remedy));
+        if bricks > MOST_BRICKS {
+            let what = format!("{bricks:.2e} bricks are more than one mesh can hold");
+            return Err(self.wrong("mesh.box.cells", what, "give a product of at most 1e8"));
         }
         self.vector("mesh.box.min", shape.min)?;
         self.vector("mesh.box.max", shape.max)?;
@@ -119,12 +118,12 @@ impl Case {
             return Err(self.wrong("mesh.box", what, "give max > min in each direction"));
         }
         for g in shape.stretch {
-            let in_range = |x| (0.0..=6.0).contains(&x);
+            let in_range = |x| (0.0..=8.0).contains(&x);
             self.number(
                 "mesh.box.stretch",
                 g,
                 in_range,
-                "0 (uniform) to 6 in each direction",
+                "0 (uniform) to 8 in each direction",
             )?;
         }
         Ok(())

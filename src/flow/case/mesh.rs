@@ -73,14 +73,3 @@ pub enum Shape {
 fn ones() -> [f64; 3] {
     [1.0; 3]
 }
-
-impl Shape {
-    /// Number of cells that fill one brick.
-    pub fn cells_per_brick(self) -> usize {
-        match self {
-            Self::Hexahedra => 1,
-            Self::Prisms => 2,
-            Self::Tetrahedra => 6,
-        }
-    }
-}

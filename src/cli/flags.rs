@@ -1,0 +1,89 @@
+//! Every flag, once.
+
+/// A flag `--name`, with a value or without.
+pub(super) struct Flag {
+    /// Its name, without the dashes.
+    pub name: &'static str,
+    /// What its value is called in help; none for a switch.
+    pub value: Option<&'static str>,
+    /// One line of help.
+    pub about: &'static str,
+    /// The key of the case that it sets.
+    pub sets: Sets,
+}
+
+/// What a flag does to the case.
+#[derive(PartialEq)]
+pub(super) enum Sets {
+    /// Nothing.
+    Nothing,
+    /// Its value is `KEY=VALUE`.
+    Any,
+    /// Sets this key, to a number or a word.
+    Key(&'static str),
+    /// Sets this key, to text as it stands.
+    Text(&'static str),
+}
+
+pub(super) const SET: Flag = Flag {
+    name: "set",
+    value: Some("KEY=VALUE"),
+    about: "Override a key of the case, such as fluid.viscosity=1e-3; may be repeated",
+    sets: Sets::Any,
+};
+
+pub(super) const STEPS: Flag = Flag {
+    name: "steps",
+    value: Some("N"),
+    about: "End after N time steps",
+    sets: Sets::Key("time.steps"),
+};
+
+pub(super) const SPLIT: Flag = Flag {
+    name: "split",
+    value: Some("auto|R"),
+    about: "The device's share of each kernel's rows: found while running, or 0 to 1",
+    sets: Sets::Key("node.split"),
+};
+
+pub(super) const DEVICE: Flag = Flag {
+    name: "device",
+    value: Some("auto|none|INDEX"),
+    about: "OpenCL device to use: see `couloir devices`",
+    sets: Sets::Key("node.device"),
+};
+
+pub(super) const MEMORY: Flag = Flag {
+    name: "memory",
+    value: Some("auto|zero-copy|svm|discrete|host"),
+    about: "How buffers are shared with the device",
+    sets: Sets::Key("node.memory"),
+};
+
+pub(super) const THREADS: Flag = Flag {
+    name: "threads",
+    value: Some("auto|N"),
+    about: "Number of CPU threads",
+    sets: Sets::Key("node.threads"),
+};
+
+pub(super) const OUT: Flag = Flag {
+    name: "out",
+    value: Some("DIR"),
+    about: "Folder for results (default: the case's, or out/CASE)",
+    sets: Sets::Text("output.directory"),
+};
+
+pub(super) const JSON: Flag = Flag {
+    name: "json",
+    value: Some("FILE"),
+    about: "Write the closing report as JSON",
+    sets: Sets::Nothing,
+};
+
+pub(super) const QUIET: Flag = Flag {
+    name: "quiet",
+    value: None,
+    about: "No lines per step and no notes: warnings and the closing report only",
+    sets: Sets::Nothing,
+};

@@ -1,0 +1,141 @@
+//! The command line as a user meets it: exit codes, and messages that say what to do.
+
+use std::process::{Command, Output, Stdio};
+
+fn couloir(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_couloir"))
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary starts")
+}
+
+/// Runs couloir, which must refuse `args` with `code`, one line, and nothing on its output.
+fn refused(args: &[&str], code: i32) -> String {
+    let output = couloir(args);
+    let error = String::from_utf8(output.stderr).expect("messages are UTF-8");
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {error}");
+    assert!(output.stdout.is_empty(), "{args:?} printed to stdout");
+    assert!(error.starts_with("error: "), "{args:?}: {error}");
+    assert_eq!(error.lines().count(), 1, "{args:?}: {error}");
+    error
+}
+
+fn printed(args: &[&str]) -> String {
+    let output = couloir(args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}");
+    assert!(output.stderr.is_empty(), "{args:?}");
+    String::from_utf8(output.stdout).expect("output is UTF-8")
+}
+
+#[test]
+fn wrong_words_are_refused_with_a_suggestion() {
+    for (args, word) in [
+        (&[][..], "choose one of: run"),
+        (&["rnu"], "did you mean run?"),
+        (&["simulate"], "choose one of: run"),
+        (&["run"], "CASE.toml is missing"),
+        (&["mesh"], "FILE.msh|CASE.toml is missing"),
+        (
+            &["run", "a.toml", "b.toml"],
+            "b.toml: this word is one too many",
+        ),
+        (&["devices", "all"], "all: this word is one too many"),
+        (&["run", "a.toml", "--spilt", "1"], "did you mean --split?"),
+        (
+            &["run", "a.toml", "--frobnicate"],
+            "see `couloir run --help`",
+        ),
+        (
+            &["devices", "--split", "1"],
+            "`couloir devices` has no such flag",
+        ),
+        (&["--steps", "3"], "flags follow the command"),
+        (&["-x"], "-x: there is no such flag"),
+        (
+            &["run", "a.toml", "--steps"],
+            "--steps: its value is missing",
+        ),
+        (&["run", "a.toml", "--quiet=3"], "takes no value"),
+        (&["run", "a.toml", "--set", "x"], "--set x: there is no ="),
+    ] {
+        let error = refused(args, 2);
+        assert!(error.contains(word), "{args:?}: {error}");
+    }
+}
+
+#[test]
+fn flags_are_checked_as_the_case_keys_that_they_set() {
+    for (flag, value, word) in [
+        ("--steps", "0", "--steps 0: "),
+        ("--steps", "ten", "a whole number"),
+        ("--split", "2", "--split 2: not a split ratio"),
+        ("--device", "gpu", "--device gpu: not a device"),
+        ("--memory", "shared", "zero-copy, svm, discrete, host"),
+        ("--threads", "0", "--threads 0: not a number of threads"),
+        ("--set", "fluid.viscosity=-1", "-1 is out of range"),
+        ("--set", "fluid.density=1", "unknown key density"),
+    ] {
+        let error = refused(&["run", "cases/cavity.toml", flag, value], 2);
+        assert!(error.contains(word), "{flag} {value}: {error}");
+    }
+}
+
+#[test]
+fn missing_cases_are_refused() {
+    let error = refused(&["run", "cases/absent.toml"], 2);
+    assert!(
+        error.contains("cases/absent.toml: the case cannot be read"),
+        "{error}"
+    );
+    let error = refused(&["run", "cases"], 2);
+    assert!(error.contains("a folder, not a case file"), "{error}");
+}
+
+#[test]
+fn help_lists_commands_and_flags() {
+    let overview = printed(&["--help"]);
+    for command in ["run", "tune", "mesh", "devices"] {
+        assert!(
+            overview.contains(&format!("couloir {command}")),
+            "{overview}"
+        );
+        assert!(printed(&[command, "--help"]).starts_with(&format!("couloir {command}")));
+        assert_eq!(printed(&["help", command]), printed(&[command, "-h"]));
+    }
+    let run = printed(&["run", "--help"]);
+    for flag in [
+        "set", "steps", "split", "device", "memory", "threads", "json", "out", "quiet",
+    ] {
+        assert!(run.contains(&format!("--{flag}")), "{run}");
+    }
+    assert_eq!(
+        printed(&["--version"]),
+        concat!("couloir ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}
+
+#[test]
+fn lost_output_is_an_error_and_a_closed_pipe_is_none() {
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    if let Ok(full) = full {
+        let output = Command::new(env!("CARGO_BIN_EXE_couloir"))
+            .arg("--help")
+            .stdout(full)
+            .output()
+            .expect("the binary starts");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert!(error.contains("standard output"), "{error}");
+    }
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output = Command::new(env!("CARGO_BIN_EXE_couloir"))
+        .arg("--help")
+        .stdout(writer)
+        .output()
+        .expect("the binary starts");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty());
+}
