@@ -1,1 +1,182 @@
-//! (to come)
+//! What a node is: CPU threads, an OpenCL device if there is one, and memory that both see.
+
+pub mod bandwidth;
+pub mod buffer;
+pub mod device;
+pub mod driver;
+pub mod memory;
+pub mod opencl;
+pub mod pages;
+pub mod pool;
+pub mod program;
+pub mod topology;
+
+pub use buffer::Buffer;
+pub use device::Device;
+pub use pool::Pool;
+
+use std::rc::Rc;
+use std::str::FromStr;
+
+use bytemuck::Pod;
+
+use crate::{Error, Result};
+
+/// Rows per block: cuts, thread ranges and partial sums are multiples of it, so results do not
+/// depend on the split; every buffer is padded to it with zeros.
+pub const BLOCK: usize = 256;
+
+/// `n` rounded up to whole blocks.
+pub fn padded(n: usize) -> usize {
+    n.div_ceil(BLOCK) * BLOCK
+}
+
+/// Which device a run is asked to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The best device that passes its self-check, else none.
+    #[default]
+    Auto,
+    /// CPU threads only.
+    None,
+    /// Number in the list of `couloir devices`.
+    Index(usize),
+}
+
+impl FromStr for DeviceChoice {
+    type Err = Error;
+    fn from_str(s: &str) -> Result<Self> {
+        match s {
+            "auto" => Ok(Self::Auto),
+            "none" => Ok(Self::None),
+            _ => s.parse().map(Self::Index).map_err(|_| {
+                Error::input(
+                    "--device",
+                    format!("'{s}' is neither auto, none nor a number"),
+                    "take a number from `couloir devices`",
+                )
+            }),
+        }
+    }
+}
+
+/// How a buffer's memory is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// No device: plain host memory.
+    Host,
+    /// `CL_MEM_ALLOC_HOST_PTR`, mapped and unmapped around each use by the host.
+    ZeroCopy,
+    /// Fine-grain shared virtual memory: one pointer for both sides.
+    Svm,
+    /// Memory of its own on the device, a mirror on the host, staged copies between.
+    Discrete,
+}
+
+impl MemoryKind {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::ZeroCopy => "zero-copy",
+            Self::Svm => "svm",
+            Self::Discrete => "discrete",
+        }
+    }
+}
+
+/// What [`Node::open`] is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// Device to use.
+    pub device: DeviceChoice,
+    /// Kind of memory; `None` takes the best that the device offers.
+    pub memory: Option<MemoryKind>,
+    /// CPU threads; `None` takes all cores that the device does not occupy.
+    pub threads: Option<usize>,
+}
+
+/// The node: threads, device, memory.
+pub struct Node {
+    /// Pinned CPU threads.
+    pub pool: Pool,
+    /// The device, when there is one that works.
+    pub device: Option<Rc<Device>>,
+    /// How new buffers are held.
+    pub memory: MemoryKind,
+    /// What a user should know about how the node was made up, one sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Node {
+    /// Finds the device and starts the threads. A device that is absent or fails is a note,
+    /// not an error, unless it was asked for by number.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when the number of a device or of threads makes no sense.
+    pub fn open(config: &Config) -> Result<Self> {
+        let cores = topology::allowed_cores();
+        let mut notes = Vec::new();
+        opencl::reserve_software_cores(cores.len());
+        let info = match config.device {
+            DeviceChoice::None => None,
+            DeviceChoice::Index(i) => Some(opencl::by_index(i)?),
+            DeviceChoice::Auto => opencl::best(&mut notes),
+        };
+        let device_cores = info.as_ref().map_or(0, |i| i.host_cores(cores.len()));
+        let (host, taken) = cores.split_at(cores.len() - device_cores.min(cores.len() - 1));
+        let threads = config.threads.unwrap_or(host.len());
+        if threads == 0 || threads > 4096 {
+            return Err(Error::input(
+                "--threads",
+                format!("{threads} threads make no sense here"),
+                format!("ask for 1 to {}", cores.len()),
+            ));
+        }
+        let pool = Pool::new(threads, host);
+        let mut device = None;
+        if let Some(info) = info {
+            let asked = matches!(config.device, DeviceChoice::Index(_));
+            match Device::open(info, config.memory, taken) {
+                Ok(d) => device = Some(Rc::new(d)),
+                Err(e) if asked => return Err(e),
+                Err(e) => notes.push(format!("{e}; going on with the CPU alone")),
+            }
+        }
+        let memory = device.as_ref().map_or(MemoryKind::Host, |d| d.memory);
+        if let Some(d) = &device {
+            if d.info.software {
+                notes.push(format!(
+                    "{} runs on CPU cores: an emulated fused node, {} core(s) for the device and {} thread(s) for the host",
+                    d.info.name,
+                    taken.len(),
+                    threads
+                ));
+            }
+        }
+        Ok(Self {
+            pool,
+            device,
+            memory,
+            notes,
+        })
+    }
+
+    /// A buffer of `len` zeros (padded to whole blocks).
+    ///
+    /// # Errors
+    /// [`Error::Device`] or [`Error::Failure`] when memory runs out.
+    pub fn buffer<T: Pod>(&self, len: usize) -> Result<Buffer<T>> {
+        Buffer::new(self.device.as_ref(), len)
+    }
+
+    /// A buffer that starts as a copy of `values`.
+    ///
+    /// # Errors
+    /// As [`Node::buffer`].
+    pub fn buffer_from<T: Pod>(&self, values: &[T]) -> Result<Buffer<T>> {
+        let mut b = self.buffer(values.len())?;
+        b.write()?[..values.len()].copy_from_slice(values);
+        Ok(b)
+    }
+}

@@ -1,0 +1,168 @@
+//! One buffer type over every kind of memory.
+
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use bytemuck::Pod;
+
+use super::device::Device;
+use super::memory::{Arg, Discrete, Host, Store, Svm, ZeroCopy};
+use super::{MemoryKind, padded};
+use crate::Result;
+
+/// `len` values of `T` for CPU threads and device alike, padded with zeros to whole blocks.
+pub struct Buffer<T: Pod> {
+    store: Box<dyn Store>,
+    len: usize,
+    _values: PhantomData<T>,
+}
+
+/// A buffer that both sides read: the host's view and the device's argument.
+pub struct Shared<'a, T> {
+    /// Values from row `first` on; empty if the host reads none.
+    pub host: &'a [T],
+    /// Row of `host[0]`.
+    pub first: usize,
+    /// The device's argument.
+    pub device: Arg,
+}
+
+/// The device's rows `[0, cut)` of a split buffer.
+pub struct DevicePart<'a> {
+    /// The kernel's argument.
+    pub arg: Arg,
+    _borrow: PhantomData<&'a mut ()>,
+}
+
+/// The host's rows `[first, ..)` of a split buffer.
+pub struct HostPart<'a, T> {
+    /// The values.
+    pub rows: &'a mut [T],
+    /// Row of `rows[0]`.
+    pub first: usize,
+}
+
+impl<T: Pod> Buffer<T> {
+    /// `len` zeros in the device's kind of memory.
+    ///
+    /// # Errors
+    /// Out of memory on host or device.
+    pub fn new(device: Option<&Rc<Device>>, len: usize) -> Result<Self> {
+        let bytes = padded(len.max(1)) * size_of::<T>();
+        let store: Box<dyn Store> = match device {
+            None => Box::new(Host::new(bytes)?),
+            Some(d) => match d.memory {
+                MemoryKind::Host => Box::new(Host::new(bytes)?),
+                MemoryKind::Svm => Box::new(Svm::new(&d.link, bytes)?),
+                MemoryKind::ZeroCopy => Box::new(ZeroCopy::new(&d.link, bytes)?),
+                MemoryKind::Discrete => Box::new(Discrete::new(&d.link, bytes)?),
+            },
+        };
+        Ok(Self {
+            store,
+            len,
+            _values: PhantomData,
+        })
+    }
+
+    /// Values asked for.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// No values?
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Values with padding: whole blocks.
+    pub fn rows(&self) -> usize {
+        padded(self.len.max(1))
+    }
+
+    /// Lets the device read rows `[0, device_to)` and the host rows `[host_from, ..)`.
+    ///
+    /// # Errors
+    /// A transfer or mapping failed.
+    pub fn share(&self, device_to: usize, host_from: usize) -> Result<Shared<'_, T>> {
+        let (rows, size) = (self.rows(), size_of::<T>());
+        let first = host_from.min(rows);
+        self.store.share(device_to.min(rows) * size, first * size)?;
+        Ok(self.view(first))
+    }
+
+    /// Lets the device read rows `[0, cut)` and the host rows `[cut, ..)`, without a hand-over
+    /// where the buffer is already cut there.
+    ///
+    /// # Errors
+    /// A transfer or mapping failed.
+    ///
+    /// # Safety
+    /// The view must not be used after another call of `share` on this buffer.
+    pub unsafe fn share_parts(&self, cut: usize) -> Result<Shared<'_, T>> {
+        let cut = cut.min(self.rows());
+        self.store.share_parts(cut * size_of::<T>())?;
+        Ok(self.view(cut))
+    }
+
+    fn view(&self, first: usize) -> Shared<'_, T> {
+        let rows = self.rows();
+        let host = if first < rows {
+            // SAFETY: the store has made the rows from `first` on readable by the host until the
+            // next `split`, which needs `&mut self` (or the next `share`, see `share_parts`); any
+            // bits are a valid T (Pod).
+            unsafe { std::slice::from_raw_parts(self.store.host().cast::<T>().wrapping_add(first), rows - first) }
+        } else {
+            &[]
+        };
+        Shared {
+            host,
+            first,
+            device: self.store.whole(),
+        }
+    }
+
+    /// Cuts the buffer: the device writes rows `[0, cut)`, the host rows `[cut, ..)`. Where
+    /// `keep`, each side also finds the present values of its part.
+    ///
+    /// # Errors
+    /// A transfer or mapping failed.
+    pub fn split_at(&mut self, cut: usize, keep: bool) -> Result<(DevicePart<'_>, HostPart<'_, T>)> {
+        let (rows, size) = (self.rows(), size_of::<T>());
+        let cut = cut.min(rows);
+        self.store.split(cut * size, keep)?;
+        let rows = if cut < rows {
+            // SAFETY: the store has given bytes [cut * size, rows * size) to the host alone; the
+            // device's part ends at the cut, and `&mut self` excludes every other view.
+            unsafe { std::slice::from_raw_parts_mut(self.store.host().cast::<T>().wrapping_add(cut), rows - cut) }
+        } else {
+            &mut []
+        };
+        let device = DevicePart {
+            arg: self.store.part(),
+            _borrow: PhantomData,
+        };
+        Ok((device, HostPart { rows, first: cut }))
+    }
+
+    /// The values, for the host.
+    ///
+    /// # Errors
+    /// A transfer or mapping failed.
+    pub fn read(&self) -> Result<&[T]> {
+        Ok(&self.share(0, 0)?.host[..self.len])
+    }
+
+    /// The values with their padding, for the host to change. Padding must stay zero.
+    ///
+    /// # Errors
+    /// A transfer or mapping failed.
+    pub fn write(&mut self) -> Result<&mut [T]> {
+        Ok(self.split_at(0, true)?.1.rows)
+    }
+
+    /// Bytes copied between host and device so far.
+    pub fn copied_bytes(&self) -> u64 {
+        self.store.copied_bytes()
+    }
+}

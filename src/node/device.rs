@@ -1,0 +1,148 @@
+//! One OpenCL device in use: context, queue, driver thread, tuned parameters.
+
+use std::rc::Rc;
+
+use opencl3::command_queue::CommandQueue;
+use opencl3::context::Context;
+use opencl3::device::Device as Cl;
+use opencl3::error_codes::error_text;
+use opencl3::types::cl_device_id;
+
+use super::driver::Driver;
+use super::opencl::DeviceInfo;
+use super::{BLOCK, MemoryKind};
+use crate::{Error, Result};
+
+/// What every buffer of a device needs: context and queue, kept alive together.
+pub struct Link {
+    /// The device's name, for messages.
+    pub name: String,
+    /// The in-order queue; declared before the context, so released before it.
+    pub queue: CommandQueue,
+    /// The context.
+    pub context: Context,
+}
+
+impl Link {
+    /// The error of a failed call.
+    pub fn error(&self, call: &str, code: i32) -> Error {
+        Error::Device {
+            device: self.name.clone(),
+            what: format!("{call} failed: {} ({code})", error_text(code)),
+            remedy: "run with --device none, or see `couloir devices`".into(),
+        }
+    }
+
+    /// The error of a failed allocation.
+    pub fn out_of_memory(&self, bytes: usize, code: i32) -> Error {
+        Error::Device {
+            device: self.name.clone(),
+            what: format!("no memory for {bytes} bytes: {} ({code})", error_text(code)),
+            remedy: "take a smaller mesh, or run with --device none".into(),
+        }
+    }
+}
+
+/// Launch parameters of a device, all passed to kernels as `-D` constants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// Rows per SELL slice.
+    pub slice: usize,
+    /// Rows that one vector instruction handles (1, 2, 4, 8).
+    pub vector: usize,
+    /// Rows per work-item: `vector`, or a whole block where a work-item is a CPU core's loop.
+    pub item: usize,
+    /// Work-items per group.
+    pub group: usize,
+}
+
+impl Tuning {
+    /// Starting point for a device; measured values come from board files.
+    pub fn of(info: &DeviceInfo) -> Self {
+        if info.software {
+            Self {
+                slice: 8,
+                vector: 8,
+                item: BLOCK,
+                group: 1,
+            }
+        } else {
+            // One block per group, unless the device's groups are smaller.
+            let vector = if info.max_group >= BLOCK { 1 } else { BLOCK.div_ceil(info.max_group.max(1)).next_power_of_two().min(8) };
+            Self {
+                slice: 32,
+                vector,
+                item: vector,
+                group: BLOCK / vector,
+            }
+        }
+    }
+}
+
+/// A device in use.
+pub struct Device {
+    /// What it says of itself.
+    pub info: DeviceInfo,
+    /// How buffers are held.
+    pub memory: MemoryKind,
+    /// Launch parameters.
+    pub tuning: Tuning,
+    /// How kernels are started.
+    pub driver: Driver,
+    /// Context and queue.
+    pub link: Rc<Link>,
+}
+
+impl Device {
+    /// Opens the device; `cores` are the host cores that a software device may occupy.
+    ///
+    /// # Errors
+    /// [`Error::Device`] when the driver refuses; [`Error::Input`] when the memory asked for is
+    /// not to be had on it.
+    pub fn open(info: DeviceInfo, memory: Option<MemoryKind>, cores: &[usize]) -> Result<Self> {
+        let id = info.id as cl_device_id;
+        let fail = |call: &str, code: i32| Error::Device {
+            device: info.name.clone(),
+            what: format!("{call} failed: {} ({code})", error_text(code)),
+            remedy: "run with --device none, or update the driver".into(),
+        };
+        // A software device's workers inherit the affinity of the thread that makes them.
+        if info.software && !cores.is_empty() {
+            super::topology::pin(cores);
+        }
+        let context = Context::from_device(&Cl::new(id)).map_err(|e| fail("clCreateContext", e.0));
+        if info.software && !cores.is_empty() {
+            super::topology::pin(super::topology::allowed_cores());
+        }
+        let context = context?;
+        // SAFETY: the device belongs to the context; properties 0 make an in-order queue.
+        #[allow(deprecated)]
+        let queue = unsafe { CommandQueue::create(&context, id, 0) }.map_err(|e| fail("clCreateCommandQueue", e.0))?;
+        let memory = memory.unwrap_or_else(|| info.best_memory());
+        let refuse = |what: &str, remedy: &str| {
+            Err(Error::input(format!("--memory {}", memory.name()), format!("{}: {what}", info.name), remedy))
+        };
+        match memory {
+            MemoryKind::Svm if !info.svm => return refuse("no fine-grain SVM", "use auto or zero-copy"),
+            MemoryKind::Host => return refuse("a device cannot use plain host memory", "use --device none, or auto"),
+            MemoryKind::ZeroCopy if !(BLOCK * 4).is_multiple_of(info.align_bytes.max(1)) => {
+                return refuse("sub-buffers need a larger alignment than a block has", "use discrete");
+            }
+            _ => {}
+        }
+        let tuning = Tuning::of(&info);
+        let driver = Driver::new(info.software, cores);
+        let link = Rc::new(Link {
+            name: info.name.clone(),
+            queue,
+            context,
+        });
+        Ok(Self {
+            info,
+            memory,
+            tuning,
+            driver,
+            link,
+        })
+    }
+}

@@ -1,0 +1,214 @@
+//! Starting a kernel and waiting for it.
+//!
+//! A real device takes the launch from the calling thread. A software device (PoCL's basic
+//! driver) works inside the thread that waits for it, so it gets a thread of its own, pinned to
+//! the device's core; the hand-over spins.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+
+use opencl3::command_queue::{enqueue_nd_range_kernel, finish, flush};
+use opencl3::event::release_event;
+use opencl3::types::{cl_command_queue, cl_kernel};
+
+use super::pool::pause;
+use super::topology;
+
+/// One launch: handles as numbers, so that they can cross threads.
+#[derive(Clone, Copy)]
+struct Launch {
+    queue: usize,
+    kernel: usize,
+    global: usize,
+    local: usize,
+}
+
+impl Launch {
+    fn enqueue(self) -> Result<(), i32> {
+        // SAFETY: queue and kernel are live handles of one context (their owner, the Device,
+        // waits for every launch before it is dropped); sizes are one-dimensional.
+        unsafe {
+            let event = enqueue_nd_range_kernel(
+                self.queue as cl_command_queue,
+                self.kernel as cl_kernel,
+                1,
+                std::ptr::null(),
+                &raw const self.global,
+                &raw const self.local,
+                0,
+                std::ptr::null(),
+            )?;
+            release_event(event)
+        }
+    }
+}
+
+/// The way kernels reach a device.
+pub enum Driver {
+    /// From the calling thread.
+    Inline,
+    /// From a pinned thread.
+    Thread(Box<Helper>),
+}
+
+impl Driver {
+    /// A thread on `cores` for a software device, else the calling thread.
+    pub fn new(software: bool, cores: &[usize]) -> Self {
+        match software.then(|| Helper::start(cores)).flatten() {
+            Some(helper) => Self::Thread(Box::new(helper)),
+            None => Self::Inline,
+        }
+    }
+
+    /// Starts `kernel` over `global` work-items in groups of `local`.
+    pub fn start(&self, queue: cl_command_queue, kernel: cl_kernel, global: usize, local: usize) -> Result<(), i32> {
+        let launch = Launch {
+            queue: queue as usize,
+            kernel: kernel as usize,
+            global,
+            local,
+        };
+        match self {
+            Self::Inline => {
+                launch.enqueue()?;
+                flush(queue)
+            }
+            Self::Thread(h) => {
+                h.post(launch);
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits for what was started.
+    pub fn wait(&self, queue: cl_command_queue) -> Result<(), i32> {
+        match self {
+            Self::Inline => finish(queue),
+            Self::Thread(h) => h.wait(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Slot {
+    queue: AtomicUsize,
+    kernel: AtomicUsize,
+    global: AtomicUsize,
+    local: AtomicUsize,
+    turn: AtomicUsize,
+    done: AtomicUsize,
+    code: AtomicI32,
+    asleep: AtomicBool,
+    stop: AtomicBool,
+}
+
+/// The pinned thread of a software device.
+pub struct Helper {
+    slot: Arc<Slot>,
+    handle: Option<JoinHandle<()>>,
+}
+
+impl Helper {
+    fn start(cores: &[usize]) -> Option<Self> {
+        let slot = Arc::new(Slot::default());
+        let (seen, cores) = (Arc::clone(&slot), cores.to_vec());
+        let spawned = std::thread::Builder::new()
+            .name("couloir-device".into())
+            .spawn(move || {
+                if !cores.is_empty() {
+                    topology::pin(&cores);
+                }
+                serve(&seen);
+            });
+        match spawned {
+            Ok(handle) => Some(Self {
+                slot,
+                handle: Some(handle),
+            }),
+            Err(e) => {
+                log::warn!("could not start the device's thread: {e}; the device shares the caller's");
+                None
+            }
+        }
+    }
+
+    fn post(&self, l: Launch) {
+        let s = &self.slot;
+        s.queue.store(l.queue, Ordering::Relaxed);
+        s.kernel.store(l.kernel, Ordering::Relaxed);
+        s.global.store(l.global, Ordering::Relaxed);
+        s.local.store(l.local, Ordering::Relaxed);
+        s.turn.fetch_add(1, Ordering::SeqCst);
+        self.wake();
+    }
+
+    fn wait(&self) -> Result<(), i32> {
+        let s = &self.slot;
+        let mut spins = 0;
+        while s.done.load(Ordering::Acquire) != s.turn.load(Ordering::Relaxed) {
+            pause(&mut spins);
+        }
+        match s.code.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            code => Err(code),
+        }
+    }
+
+    fn wake(&self) {
+        if self.slot.asleep.load(Ordering::SeqCst) {
+            if let Some(h) = &self.handle {
+                h.thread().unpark();
+            }
+        }
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        let _ = self.wait();
+        self.slot.stop.store(true, Ordering::SeqCst);
+        self.slot.turn.fetch_add(1, Ordering::SeqCst);
+        if let Some(h) = self.handle.take() {
+            h.thread().unpark();
+            let _ = h.join();
+        }
+    }
+}
+
+fn serve(s: &Slot) {
+    /// Waits this long before sleeping: a time step's launches follow each other closely.
+    const PATIENCE: u32 = 6_000;
+    let mut done = 0;
+    loop {
+        let mut spins = 0;
+        while s.turn.load(Ordering::Acquire) == done {
+            if spins < PATIENCE {
+                pause(&mut spins);
+                continue;
+            }
+            s.asleep.store(true, Ordering::SeqCst);
+            if s.turn.load(Ordering::SeqCst) == done {
+                std::thread::park();
+            }
+            s.asleep.store(false, Ordering::SeqCst);
+        }
+        done = s.turn.load(Ordering::Acquire);
+        if s.stop.load(Ordering::SeqCst) {
+            return;
+        }
+        let launch = Launch {
+            queue: s.queue.load(Ordering::Relaxed),
+            kernel: s.kernel.load(Ordering::Relaxed),
+            global: s.global.load(Ordering::Relaxed),
+            local: s.local.load(Ordering::Relaxed),
+        };
+        let code = launch
+            .enqueue()
+            .and_then(|()| finish(launch.queue as cl_command_queue))
+            .err()
+            .unwrap_or(0);
+        s.code.store(code, Ordering::Relaxed);
+        s.done.store(done, Ordering::Release);
+    }
+}

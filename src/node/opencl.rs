@@ -1,0 +1,195 @@
+//! Which OpenCL devices there are. The loader is opened at run time; its absence is a fact to
+//! report, not an error.
+
+use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device as Cl};
+use opencl3::platform::get_platforms;
+use opencl3::types::{cl_device_id, cl_device_svm_capabilities};
+
+use super::MemoryKind;
+use crate::{Error, Result};
+
+/// Facts about one device, as the driver states them.
+#[derive(Clone, Debug)]
+pub struct DeviceInfo {
+    /// Number in the list.
+    pub index: usize,
+    /// OpenCL's handle.
+    pub id: usize,
+    /// Name of the platform.
+    pub platform: String,
+    /// Name of the device.
+    pub name: String,
+    /// "OpenCL x.y ...".
+    pub version: String,
+    /// Version of the driver.
+    pub driver: String,
+    /// "gpu", "cpu" or "accelerator".
+    pub kind: &'static str,
+    /// Runs on the host's own cores.
+    pub software: bool,
+    /// Has double precision.
+    pub fp64: bool,
+    /// Shares its memory with the host.
+    pub unified: bool,
+    /// Has fine-grain buffer SVM.
+    pub svm: bool,
+    /// Compute units.
+    pub units: u32,
+    /// Largest work-group.
+    pub max_group: usize,
+    /// Global memory in bytes.
+    pub memory_bytes: u64,
+    /// Required alignment of a sub-buffer, in bytes.
+    pub align_bytes: usize,
+}
+
+impl DeviceInfo {
+    /// Host cores that the device occupies, of `cores`: half of them for a software device.
+    pub fn host_cores(&self, cores: usize) -> usize {
+        if self.software { cores / 2 } else { 0 }
+    }
+
+    /// The kind of memory to hold buffers in when the user asks for none.
+    pub fn best_memory(&self) -> MemoryKind {
+        match (self.svm, self.unified) {
+            (true, true) => MemoryKind::Svm,
+            (false, true) => MemoryKind::ZeroCopy,
+            (_, false) => MemoryKind::Discrete,
+        }
+    }
+}
+
+/// Sets PoCL up to occupy half of the cores, unless the user has done so. PoCL reads these
+/// variables once, when it is first loaded.
+pub fn reserve_software_cores(cores: usize) {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        // One core: the basic driver works inside the thread that waits for it, so that thread
+        // can be pinned and its hand-over can spin. More cores need the threaded driver.
+        let (driver, threads) = if cores <= 3 {
+            ("basic", 1)
+        } else {
+            ("pthread", cores / 2)
+        };
+        for (key, value) in [
+            ("POCL_DEVICES", driver.to_string()),
+            ("POCL_MAX_PTHREAD_COUNT", threads.to_string()),
+        ] {
+            if std::env::var_os(key).is_none() {
+                // SAFETY: glibc's and Rust's own readers of the environment are locked against
+                // each other by std; no C library that reads it has been loaded yet.
+                unsafe { std::env::set_var(key, value) };
+            }
+        }
+    });
+}
+
+/// Every device of every platform, or a sentence that says why there is none.
+///
+/// # Errors
+/// The sentence.
+pub fn devices() -> std::result::Result<Vec<DeviceInfo>, String> {
+    reserve_software_cores(super::topology::allowed_cores().len());
+    let platforms = get_platforms().map_err(|e| match e.0 {
+        -2000 => "no OpenCL loader: install libOpenCL.so.1 (Debian: ocl-icd-libopencl1)".to_string(),
+        -1001 => "an OpenCL loader but no driver: install one (Debian: pocl-opencl-icd) and look into /etc/OpenCL/vendors".to_string(),
+        code => format!("OpenCL lists no platforms: {e} ({code}); look into /etc/OpenCL/vendors"),
+    })?;
+    let mut found = Vec::new();
+    for p in &platforms {
+        let platform = p.name().unwrap_or_default();
+        // A platform without devices answers with an error: rusticl and Clover often do.
+        for id in p.get_devices(CL_DEVICE_TYPE_ALL).unwrap_or_default() {
+            found.push(describe(found.len(), id, &platform));
+        }
+    }
+    if found.is_empty() {
+        return Err(format!(
+            "{} OpenCL platform(s) but no device; check the driver's own requirements",
+            platforms.len()
+        ));
+    }
+    Ok(found)
+}
+
+fn describe(index: usize, id: cl_device_id, platform: &str) -> DeviceInfo {
+    const FINE_GRAIN_BUFFER: cl_device_svm_capabilities = 1 << 1;
+    let d = Cl::new(id);
+    let kind = d.dev_type().unwrap_or(0);
+    let unified = {
+        #[allow(deprecated)]
+        d.host_unified_memory().unwrap_or(false)
+    };
+    let is_cpu = kind & CL_DEVICE_TYPE_CPU != 0;
+    let name = d.name().unwrap_or_default().trim().to_string();
+    DeviceInfo {
+        index,
+        id: id as usize,
+        platform: platform.to_string(),
+        version: d.version().unwrap_or_default().trim().to_string(),
+        driver: d.driver_version().unwrap_or_default().trim().to_string(),
+        kind: match kind {
+            k if k & CL_DEVICE_TYPE_GPU != 0 => "gpu",
+            _ if is_cpu => "cpu",
+            _ => "accelerator",
+        },
+        // Mesa's software rasteriser calls itself a CPU or a GPU, by version.
+        software: is_cpu || name.contains("llvmpipe"),
+        name,
+        fp64: d.double_fp_config().unwrap_or(0) != 0,
+        unified: unified || is_cpu,
+        svm: d.svm_mem_capability() & FINE_GRAIN_BUFFER != 0,
+        units: d.max_compute_units().unwrap_or(0),
+        max_group: d.max_work_group_size().unwrap_or(1),
+        memory_bytes: d.global_mem_size().unwrap_or(0),
+        align_bytes: d.mem_base_addr_align().unwrap_or(1024) as usize / 8,
+    }
+}
+
+/// The device to take when none is named: real ones before software ones; more compute units
+/// break a tie. What keeps a device from being used goes to `notes`.
+pub fn best(notes: &mut Vec<String>) -> Option<DeviceInfo> {
+    let all = match devices() {
+        Ok(all) => all,
+        Err(why) => {
+            notes.push(format!("{why}; running on the CPU alone"));
+            return None;
+        }
+    };
+    let (usable, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|d| d.fp64);
+    for d in &others {
+        notes.push(format!(
+            "device {} ({}) has no double precision and is left out",
+            d.index, d.name
+        ));
+    }
+    let best = usable
+        .into_iter()
+        .max_by_key(|d| (!d.software, d.units, std::cmp::Reverse(d.index)));
+    if best.is_none() {
+        notes.push("no OpenCL device with double precision; running on the CPU alone".into());
+    }
+    best
+}
+
+/// Device number `index`.
+///
+/// # Errors
+/// [`Error::Input`] when there is no such device.
+pub fn by_index(index: usize) -> Result<DeviceInfo> {
+    let all = devices().map_err(|why| {
+        Error::input(
+            format!("--device {index}"),
+            why,
+            "or run with --device none",
+        )
+    })?;
+    let n = all.len();
+    all.into_iter().nth(index).ok_or_else(|| {
+        Error::input(
+            format!("--device {index}"),
+            format!("there are {n} device(s), numbered from 0"),
+            "see `couloir devices`",
+        )
+    })
+}
