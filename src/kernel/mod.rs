@@ -1,1 +1,114 @@
-//! (to come)
+//! The operations of the time loop: each is one file here and one in `cl/`.
+//!
+//! A kernel is data: its name, its device source, the [`Shape`] of its operands, its work per
+//! row, the plain reference and the CPU path. Everything else (launching, splitting, testing,
+//! counting bytes) follows from the shape. To add one: write `cl/<op>.cl` and
+//! `src/kernel/<op>.rs`, and add one word to the list at the end of this file.
+
+pub mod real;
+pub mod rows;
+pub mod simd;
+
+pub use real::Real;
+pub use rows::{Mat, Rows};
+
+/// Partial sums per block; see `cl/common.cl`.
+pub const LANES: usize = 32;
+/// Most operands of each role.
+pub const MAX_OUT: usize = 6;
+/// See [`MAX_OUT`].
+pub const MAX_INOUT: usize = 3;
+/// See [`MAX_OUT`].
+pub const MAX_OWN: usize = 12;
+/// See [`MAX_OUT`].
+pub const MAX_GATHER: usize = 6;
+/// See [`MAX_OUT`].
+pub const MAX_MATS: usize = 2;
+/// Most matrices of one pattern.
+pub const MAX_PLANES: usize = 3;
+/// See [`MAX_OUT`].
+pub const MAX_REDUCTIONS: usize = 4;
+
+/// How a reduction combines rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduce {
+    /// Sum.
+    Sum,
+    /// Largest of values that are not negative.
+    Max,
+}
+
+/// Roles of a kernel's operands, in the order of its device arguments: out, inout, reductions,
+/// own, gather, matrices (slice_ptr, col, values of each plane), scalars.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Vectors written at the row.
+    pub out: usize,
+    /// Vectors read and written at the row.
+    pub inout: usize,
+    /// Reductions over all rows.
+    pub reduce: &'static [Reduce],
+    /// Vectors read at the row.
+    pub own: usize,
+    /// Vectors read through a matrix's columns; with two matrices, the first half goes with the
+    /// first one.
+    pub gather: usize,
+    /// Planes of each matrix.
+    pub mats: &'static [usize],
+    /// Scalars.
+    pub scalars: usize,
+}
+
+impl Shape {
+    /// No operands; a base for struct update.
+    pub const NONE: Self = Self {
+        out: 0,
+        inout: 0,
+        reduce: &[],
+        own: 0,
+        gather: 0,
+        mats: &[],
+        scalars: 0,
+    };
+}
+
+/// Floating-point operations, a fused multiply-add counted as two.
+#[derive(Clone, Copy, Debug)]
+pub struct Flops {
+    /// Per row.
+    pub row: f64,
+    /// Per entry of each matrix (of its pattern, whatever the number of planes).
+    pub entry: [f64; MAX_MATS],
+}
+
+/// One operation.
+#[derive(Clone, Copy)]
+pub struct Kernel<T: Real> {
+    /// Stem of its files ; the device function is `<name>_kernel`.
+    pub name: &'static str,
+    /// Its formula, as printed by `couloir tune`.
+    pub formula: &'static str,
+    /// Its device source.
+    pub source: &'static str,
+    /// Its operands.
+    pub shape: Shape,
+    /// Its work.
+    pub flops: Flops,
+    /// The plainest loop, never tuned: the judge.
+    pub reference: fn(&mut Rows<'_, T>),
+    /// The CPU path.
+    pub host: fn(&mut Rows<'_, T>),
+}
+
+/// The one list of kernels.
+macro_rules! kernels {
+    ($($op:ident),* $(,)?) => {
+        $(pub mod $op;)*
+        /// Every kernel, in precision `T`.
+        pub fn list<T: Real>() -> Vec<Kernel<T>> {
+            vec![$($op::kernel()),*]
+        }
+    };
+}
+
+kernels!(axpy, dot, spmv);

@@ -111,7 +111,12 @@ impl<T: Pod> Buffer<T> {
             // SAFETY: the store has made the rows from `first` on readable by the host until the
             // next `split`, which needs `&mut self` (or the next `share`, see `share_parts`); any
             // bits are a valid T (Pod).
-            unsafe { std::slice::from_raw_parts(self.store.host().cast::<T>().wrapping_add(first), rows - first) }
+            unsafe {
+                std::slice::from_raw_parts(
+                    self.store.host().cast::<T>().wrapping_add(first),
+                    rows - first,
+                )
+            }
         } else {
             &[]
         };
@@ -127,14 +132,23 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Errors
     /// A transfer or mapping failed.
-    pub fn split_at(&mut self, cut: usize, keep: bool) -> Result<(DevicePart<'_>, HostPart<'_, T>)> {
+    pub fn split_at(
+        &mut self,
+        cut: usize,
+        keep: bool,
+    ) -> Result<(DevicePart<'_>, HostPart<'_, T>)> {
         let (rows, size) = (self.rows(), size_of::<T>());
         let cut = cut.min(rows);
         self.store.split(cut * size, keep)?;
         let rows = if cut < rows {
             // SAFETY: the store has given bytes [cut * size, rows * size) to the host alone; the
             // device's part ends at the cut, and `&mut self` excludes every other view.
-            unsafe { std::slice::from_raw_parts_mut(self.store.host().cast::<T>().wrapping_add(cut), rows - cut) }
+            unsafe {
+                std::slice::from_raw_parts_mut(
+                    self.store.host().cast::<T>().wrapping_add(cut),
+                    rows - cut,
+                )
+            }
         } else {
             &mut []
         };
@@ -159,6 +173,11 @@ impl<T: Pod> Buffer<T> {
     /// A transfer or mapping failed.
     pub fn write(&mut self) -> Result<&mut [T]> {
         Ok(self.split_at(0, true)?.1.rows)
+    }
+
+    /// What a kernel is given to read the whole buffer.
+    pub(crate) fn arg(&self) -> Arg {
+        self.store.whole()
     }
 
     /// Bytes copied between host and device so far.

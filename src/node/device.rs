@@ -68,7 +68,14 @@ impl Tuning {
             }
         } else {
             // One block per group, unless the device's groups are smaller.
-            let vector = if info.max_group >= BLOCK { 1 } else { BLOCK.div_ceil(info.max_group.max(1)).next_power_of_two().min(8) };
+            let vector = if info.max_group >= BLOCK {
+                1
+            } else {
+                BLOCK
+                    .div_ceil(info.max_group.max(1))
+                    .next_power_of_two()
+                    .min(8)
+            };
             Self {
                 slice: 32,
                 vector,
@@ -117,16 +124,31 @@ impl Device {
         let context = context?;
         // SAFETY: the device belongs to the context; properties 0 make an in-order queue.
         #[allow(deprecated)]
-        let queue = unsafe { CommandQueue::create(&context, id, 0) }.map_err(|e| fail("clCreateCommandQueue", e.0))?;
+        let queue = unsafe { CommandQueue::create(&context, id, 0) }
+            .map_err(|e| fail("clCreateCommandQueue", e.0))?;
         let memory = memory.unwrap_or_else(|| info.best_memory());
         let refuse = |what: &str, remedy: &str| {
-            Err(Error::input(format!("--memory {}", memory.name()), format!("{}: {what}", info.name), remedy))
+            Err(Error::input(
+                format!("--memory {}", memory.name()),
+                format!("{}: {what}", info.name),
+                remedy,
+            ))
         };
         match memory {
-            MemoryKind::Svm if !info.svm => return refuse("no fine-grain SVM", "use auto or zero-copy"),
-            MemoryKind::Host => return refuse("a device cannot use plain host memory", "use --device none, or auto"),
+            MemoryKind::Svm if !info.svm => {
+                return refuse("no fine-grain SVM", "use auto or zero-copy");
+            }
+            MemoryKind::Host => {
+                return refuse(
+                    "a device cannot use plain host memory",
+                    "use --device none, or auto",
+                );
+            }
             MemoryKind::ZeroCopy if !(BLOCK * 4).is_multiple_of(info.align_bytes.max(1)) => {
-                return refuse("sub-buffers need a larger alignment than a block has", "use discrete");
+                return refuse(
+                    "sub-buffers need a larger alignment than a block has",
+                    "use discrete",
+                );
             }
             _ => {}
         }

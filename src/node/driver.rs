@@ -62,7 +62,13 @@ impl Driver {
     }
 
     /// Starts `kernel` over `global` work-items in groups of `local`.
-    pub fn start(&self, queue: cl_command_queue, kernel: cl_kernel, global: usize, local: usize) -> Result<(), i32> {
+    pub fn start(
+        &self,
+        queue: cl_command_queue,
+        kernel: cl_kernel,
+        global: usize,
+        local: usize,
+    ) -> Result<(), i32> {
         let launch = Launch {
             queue: queue as usize,
             kernel: kernel as usize,
@@ -127,7 +133,9 @@ impl Helper {
                 handle: Some(handle),
             }),
             Err(e) => {
-                log::warn!("could not start the device's thread: {e}; the device shares the caller's");
+                log::warn!(
+                    "could not start the device's thread: {e}; the device shares the caller's"
+                );
                 None
             }
         }

@@ -99,7 +99,9 @@ impl Pool {
         self.shared
             .job
             .store((&raw const fat).cast_mut().cast(), Ordering::Relaxed);
-        self.shared.busy.store(self.workers.len(), Ordering::Relaxed);
+        self.shared
+            .busy
+            .store(self.workers.len(), Ordering::Relaxed);
         self.shared.turn.fetch_add(1, Ordering::SeqCst);
         for w in &self.workers {
             if w.asleep.load(Ordering::SeqCst) {

@@ -1,5 +1,7 @@
 //! Sparse matrices.
 
 mod csr;
+mod sell;
 
 pub use csr::Csr;
+pub use sell::Sell;

@@ -1,1 +1,14 @@
-//! (to come)
+//! Running one kernel on both sides of a node at the same time.
+//!
+//! Rows `[0, m)` go to the device, rows `[m, n)` to the CPU threads; the call returns when both
+//! have finished. Results do not depend on `m`: every row is computed by the same operations in
+//! the same order on either side, and reductions are added block by block in one order.
+
+mod check;
+mod engine;
+mod host;
+mod site;
+
+pub use check::{Case, Results, random_case};
+pub use engine::{Engine, Operands, Policy};
+pub use site::{Site, Stats};

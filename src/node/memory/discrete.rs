@@ -35,8 +35,9 @@ impl Discrete {
     pub fn new(link: &Rc<Link>, bytes: usize) -> Result<Self> {
         let mirror = Pages::new(bytes)?;
         // SAFETY: legal flags, and no host pointer is passed.
-        let mem = unsafe { create_buffer(link.context.get(), CL_MEM_READ_WRITE, bytes, null_mut()) }
-            .map_err(|code| link.out_of_memory(bytes, code))?;
+        let mem =
+            unsafe { create_buffer(link.context.get(), CL_MEM_READ_WRITE, bytes, null_mut()) }
+                .map_err(|code| link.out_of_memory(bytes, code))?;
         Ok(Self {
             link: Rc::clone(link),
             mem,
@@ -56,7 +57,13 @@ impl Discrete {
             unsafe {
                 let p = self.mirror.as_ptr().add(from).cast();
                 enqueue_write_buffer(
-                    self.link.queue.get(), self.mem, CL_BLOCKING, from, to - from, p, 0,
+                    self.link.queue.get(),
+                    self.mem,
+                    CL_BLOCKING,
+                    from,
+                    to - from,
+                    p,
+                    0,
                     std::ptr::null(),
                 )
                 .and_then(|e| release_event(e))
@@ -77,7 +84,13 @@ impl Discrete {
             unsafe {
                 let p = self.mirror.as_ptr().add(from).cast();
                 enqueue_read_buffer(
-                    self.link.queue.get(), self.mem, CL_BLOCKING, from, to - from, p, 0,
+                    self.link.queue.get(),
+                    self.mem,
+                    CL_BLOCKING,
+                    from,
+                    to - from,
+                    p,
+                    0,
                     std::ptr::null(),
                 )
                 .and_then(|e| release_event(e))
@@ -128,7 +141,9 @@ impl Store for Discrete {
 
 impl Drop for Discrete {
     fn drop(&mut self) {
-        debug_assert!(self.host_from.get() <= self.device_to.get() && self.device_to.get() <= self.bytes);
+        debug_assert!(
+            self.host_from.get() <= self.device_to.get() && self.device_to.get() <= self.bytes
+        );
         // SAFETY: made by create_buffer in `new`, released once, and no kernel is running.
         let _ = unsafe { release_mem_object(self.mem) };
     }

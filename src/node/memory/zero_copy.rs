@@ -84,7 +84,14 @@ impl ZeroCopy {
         // SAFETY: the region lies within `mem`; the blocking call returns when it is mapped.
         unsafe {
             enqueue_map_buffer(
-                self.link.queue.get(), mem, CL_BLOCKING, flags, 0, bytes, &mut pointer, 0,
+                self.link.queue.get(),
+                mem,
+                CL_BLOCKING,
+                flags,
+                0,
+                bytes,
+                &mut pointer,
+                0,
                 std::ptr::null(),
             )
             .and_then(|e| release_event(e))
@@ -105,7 +112,11 @@ impl ZeroCopy {
             // handed out borrow the buffer, and the buffer's owner is in this call.
             unsafe {
                 enqueue_unmap_mem_object(
-                    self.link.queue.get(), m.mem, m.pointer.cast(), 0, std::ptr::null(),
+                    self.link.queue.get(),
+                    m.mem,
+                    m.pointer.cast(),
+                    0,
+                    std::ptr::null(),
                 )
                 .and_then(|e| release_event(e))
             }
@@ -213,7 +224,12 @@ impl Store for ZeroCopy {
         match self.state.get() {
             State::Split(at, Some(_)) if at > 0 => {
                 let parts = self.parts.borrow();
-                Arg::Mem(parts.iter().rfind(|p| p.at == at).map_or(self.mem, |p| p.device))
+                Arg::Mem(
+                    parts
+                        .iter()
+                        .rfind(|p| p.at == at)
+                        .map_or(self.mem, |p| p.device),
+                )
             }
             _ => Arg::Mem(self.mem),
         }

@@ -1,0 +1,44 @@
+//! `sum <- x . y`: 2 flops and 16 bytes per row (fp64).
+
+use super::rows::{chunk, reduce};
+use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
+
+/// reductions x.y; own x, y.
+pub fn kernel<T: Real>() -> Kernel<T> {
+    Kernel {
+        name: "dot",
+        formula: "x . y",
+        source: include_str!("../../cl/dot.cl"),
+        shape: Shape {
+            reduce: &[Reduce::Sum],
+            own: 2,
+            ..Shape::NONE
+        },
+        flops: Flops {
+            row: 2.0,
+            entry: [0.0; 2],
+        },
+        reference,
+        host,
+    }
+}
+
+fn reference<T: Real>(r: &mut Rows<'_, T>) {
+    for (b, sum) in r.partial[0].iter_mut().enumerate() {
+        *sum = T::ZERO;
+        for i in b * crate::node::BLOCK..(b + 1) * crate::node::BLOCK {
+            *sum = *sum + r.own[0][i] * r.own[1][i];
+        }
+    }
+}
+
+#[inline(always)]
+fn body<T: Real>(r: &mut Rows<'_, T>) {
+    let [x, y, ..] = r.own;
+    reduce([Reduce::Sum], &mut r.partial, r.n, |i| {
+        let (x, y) = (chunk(x, i), chunk(y, i));
+        [std::array::from_fn(|l| x[l] * y[l])]
+    });
+}
+
+crate::simd!(body);

@@ -1,0 +1,69 @@
+//! The numbers that kernels compute with.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use bytemuck::Pod;
+
+/// `f64` or `f32`.
+pub trait Real:
+    Pod
+    + PartialOrd
+    + Send
+    + Sync
+    + std::fmt::Debug
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// Zero.
+    const ZERO: Self;
+    /// Its name in OpenCL C.
+    const CL: &'static str;
+    /// Its name in reports.
+    const NAME: &'static str;
+    /// Rounds to this precision.
+    fn of(x: f64) -> Self;
+    /// Widens.
+    fn f64(self) -> f64;
+    /// `self * b + c`, rounded once.
+    fn fma(self, b: Self, c: Self) -> Self;
+    /// Magnitude.
+    fn abs(self) -> Self;
+    /// The larger one; the other if one is not a number.
+    fn max(self, b: Self) -> Self;
+}
+
+macro_rules! real {
+    ($t:ty, $cl:literal, $name:literal) => {
+        impl Real for $t {
+            const ZERO: Self = 0.0;
+            const CL: &'static str = $cl;
+            const NAME: &'static str = $name;
+            #[inline(always)]
+            fn of(x: f64) -> Self {
+                x as $t
+            }
+            #[inline(always)]
+            fn f64(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn fma(self, b: Self, c: Self) -> Self {
+                self.mul_add(b, c)
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                <$t>::abs(self)
+            }
+            #[inline(always)]
+            fn max(self, b: Self) -> Self {
+                <$t>::max(self, b)
+            }
+        }
+    };
+}
+
+real!(f64, "double", "fp64");
+real!(f32, "float", "fp32");

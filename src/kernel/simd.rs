@@ -1,0 +1,34 @@
+//! The same Rust loop compiled for several instruction sets, chosen at run time.
+
+/// Makes `host`, which runs the generic, `#[inline(always)]` function `$body` compiled for the
+/// best instruction set of the machine. All of them round alike: fused multiply-adds are in the
+/// source.
+#[macro_export]
+macro_rules! simd {
+    ($body:ident) => {
+        /// The CPU path, for the best instruction set of this machine.
+        pub fn host<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma")]
+                fn v4<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
+                    $body(rows);
+                }
+                #[target_feature(enable = "avx2,fma")]
+                fn v3<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
+                    $body(rows);
+                }
+                use std::arch::is_x86_feature_detected as has;
+                if has!("avx512f") && has!("avx512vl") && has!("avx512dq") && has!("fma") {
+                    // SAFETY: the features were detected on this machine just now.
+                    return unsafe { v4(rows) };
+                }
+                if has!("avx2") && has!("fma") {
+                    // SAFETY: the features were detected on this machine just now.
+                    return unsafe { v3(rows) };
+                }
+            }
+            $body(rows);
+        }
+    };
+}

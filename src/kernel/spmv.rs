@@ -1,0 +1,54 @@
+//! `y <- A x`: 2 flops per entry; 12 bytes per entry and 16 per row (fp64).
+
+use super::rows::{WIDTH, chunk_mut, each};
+use super::{Flops, Kernel, Real, Rows, Shape};
+
+/// out y; gather x; matrix A.
+pub fn kernel<T: Real>() -> Kernel<T> {
+    Kernel {
+        name: "spmv",
+        formula: "y <- A x",
+        source: include_str!("../../cl/spmv.cl"),
+        shape: Shape {
+            out: 1,
+            gather: 1,
+            mats: &[1],
+            ..Shape::NONE
+        },
+        flops: Flops {
+            row: 0.0,
+            entry: [2.0, 0.0],
+        },
+        reference,
+        host,
+    }
+}
+
+fn reference<T: Real>(r: &mut Rows<'_, T>) {
+    let a = r.mats[0];
+    for i in 0..r.n {
+        let mut s = T::ZERO;
+        for e in a.entries(r.first + i) {
+            s = a.planes[0][e].fma(r.gather[0][a.col[e] as usize], s);
+        }
+        r.out[0][i] = s;
+    }
+}
+
+#[inline(always)]
+fn body<T: Real>(r: &mut Rows<'_, T>) {
+    let (a, x, first) = (r.mats[0], r.gather[0], r.first);
+    let [y, ..] = &mut r.out;
+    each(r.n, |i| {
+        let mut s = [T::ZERO; WIDTH];
+        for e in a.entries(first + i) {
+            let (v, x) = (a.values(0, e), a.gather(x, e));
+            for l in 0..WIDTH {
+                s[l] = v[l].fma(x[l], s[l]);
+            }
+        }
+        *chunk_mut(y, i) = s;
+    });
+}
+
+crate::simd!(body);

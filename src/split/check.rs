@@ -1,0 +1,266 @@
+//! A kernel against its reference on random operands: the self-check of a device, and the tests
+//! of every kernel.
+
+use super::engine::{Engine, Operands};
+use super::site::Site;
+use crate::kernel::{Kernel, MAX_REDUCTIONS, Real, Rows, list};
+use crate::node::{BLOCK, Buffer, Node};
+use crate::sparse::Sell;
+use crate::{Error, Result};
+
+/// Random operands of one kernel.
+pub struct Case<T: Real> {
+    kernel: Kernel<T>,
+    out: Vec<Buffer<T>>,
+    inout: Vec<Buffer<T>>,
+    own: Vec<Buffer<T>>,
+    gather: Vec<Buffer<T>>,
+    mats: Vec<Sell<T>>,
+    scalars: Vec<T>,
+}
+
+/// What a kernel computed: every vector written (with its padding), then the reductions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results<T> {
+    /// Vectors.
+    pub vectors: Vec<Vec<T>>,
+    /// Reductions.
+    pub reductions: [T; MAX_REDUCTIONS],
+}
+
+/// Random operands for `kernel` with `rows` rows, the same for the same seed.
+///
+/// # Errors
+/// Out of memory.
+pub fn random_case<T: Real>(
+    node: &Node,
+    kernel: Kernel<T>,
+    rows: usize,
+    seed: u64,
+) -> Result<Case<T>> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let s = kernel.shape;
+    // Matrices are not square, so that a mix-up of rows and columns shows.
+    let cols = rows + rows / 3 + 7;
+    let vectors = |count: usize, len: usize, rng: &mut fastrand::Rng| -> Result<Vec<Buffer<T>>> {
+        (0..count)
+            .map(|_| node.buffer_from(&(0..len).map(|_| number(rng)).collect::<Vec<T>>()))
+            .collect()
+    };
+    Ok(Case {
+        out: vectors(s.out, rows, &mut rng)?,
+        inout: vectors(s.inout, rows, &mut rng)?,
+        own: vectors(s.own, rows, &mut rng)?,
+        gather: vectors(s.gather, cols, &mut rng)?,
+        mats: s
+            .mats
+            .iter()
+            .map(|&planes| random_matrix(node, rows, cols, planes, &mut rng))
+            .collect::<Result<_>>()?,
+        scalars: (0..s.scalars).map(|_| number(&mut rng)).collect(),
+        kernel,
+    })
+}
+
+fn number<T: Real>(rng: &mut fastrand::Rng) -> T {
+    T::of(2.0 * rng.f64() - 1.0)
+}
+
+/// Rows of 0 to 9 entries, some empty, one long.
+fn random_matrix<T: Real>(
+    node: &Node,
+    rows: usize,
+    cols: usize,
+    planes: usize,
+    rng: &mut fastrand::Rng,
+) -> Result<Sell<T>> {
+    let mut row_ptr = vec![0];
+    let mut col = Vec::new();
+    for i in 0..rows {
+        let n = match i {
+            _ if i == rows / 2 => 40.min(cols),
+            _ if rng.usize(..8) == 0 => 0,
+            _ => rng.usize(..10),
+        };
+        let mut row: Vec<u32> = (0..n).map(|_| rng.usize(..cols) as u32).collect();
+        row.sort_unstable();
+        row.dedup();
+        col.extend_from_slice(&row);
+        row_ptr.push(col.len());
+    }
+    let values: Vec<Vec<f64>> = (0..planes)
+        .map(|_| (0..col.len()).map(|_| 2.0 * rng.f64() - 1.0).collect())
+        .collect();
+    let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+    Sell::new(node, rows, cols, &row_ptr, &col, &values)
+}
+
+impl<T: Real> Case<T> {
+    /// What the reference makes of the operands, which stay as they are.
+    ///
+    /// # Errors
+    /// A transfer or mapping failed.
+    pub fn reference(&self) -> Result<Results<T>> {
+        let n = self.site_rows();
+        let mut out = vec![vec![T::ZERO; n]; self.out.len()];
+        let mut inout = Vec::new();
+        for b in &self.inout {
+            inout.push(b.share(0, 0)?.host.to_vec());
+        }
+        let mut partial = vec![vec![T::ZERO; n / BLOCK]; self.kernel.shape.reduce.len()];
+        let mut r = Rows {
+            first: 0,
+            n,
+            out: Default::default(),
+            inout: Default::default(),
+            partial: Default::default(),
+            own: Default::default(),
+            gather: Default::default(),
+            mats: Default::default(),
+            scalars: &self.scalars,
+        };
+        fill(&mut r.out, out.iter_mut().map(Vec::as_mut_slice));
+        fill(&mut r.inout, inout.iter_mut().map(Vec::as_mut_slice));
+        fill(&mut r.partial, partial.iter_mut().map(Vec::as_mut_slice));
+        for (slot, b) in r.own.iter_mut().zip(&self.own) {
+            *slot = b.share(0, 0)?.host;
+        }
+        for (slot, b) in r.gather.iter_mut().zip(&self.gather) {
+            *slot = b.share(0, 0)?.host;
+        }
+        for (slot, m) in r.mats.iter_mut().zip(&self.mats) {
+            *slot = m.view(false, true)?;
+        }
+        (self.kernel.reference)(&mut r);
+        let mut reductions = [T::ZERO; MAX_REDUCTIONS];
+        for ((total, partial), kind) in reductions
+            .iter_mut()
+            .zip(&partial)
+            .zip(self.kernel.shape.reduce)
+        {
+            *total = partial
+                .iter()
+                .fold(T::ZERO, |a, &b| crate::kernel::rows::combine(*kind, a, b));
+        }
+        out.append(&mut inout);
+        Ok(Results {
+            vectors: out,
+            reductions,
+        })
+    }
+
+    /// What `engine` makes of them with `ratio` of the rows on the device.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn run(&mut self, engine: &Engine<T>, ratio: f64) -> Result<Results<T>> {
+        let mut site: Site<T> = engine.site(self.kernel, "check", self.len())?;
+        engine.set_ratio(&mut site, ratio);
+        let before = self
+            .inout
+            .iter()
+            .map(|b| Ok(b.share(0, 0)?.host.to_vec()))
+            .collect::<Result<Vec<_>>>()?;
+        let reductions = engine.run(
+            &mut site,
+            Operands {
+                out: &mut self.out.iter_mut().collect::<Vec<_>>(),
+                inout: &mut self.inout.iter_mut().collect::<Vec<_>>(),
+                own: &self.own.iter().collect::<Vec<_>>(),
+                gather: &self.gather.iter().collect::<Vec<_>>(),
+                mats: &self.mats.iter().collect::<Vec<_>>(),
+                scalars: &self.scalars,
+            },
+        )?;
+        let mut vectors = Vec::new();
+        for b in self.out.iter().chain(&self.inout) {
+            vectors.push(b.share(0, 0)?.host.to_vec());
+        }
+        for (b, old) in self.inout.iter_mut().zip(&before) {
+            b.write()?.copy_from_slice(old);
+        }
+        Ok(Results {
+            vectors,
+            reductions,
+        })
+    }
+
+    fn len(&self) -> usize {
+        let vectors = self
+            .out
+            .iter()
+            .chain(&self.inout)
+            .chain(&self.own)
+            .map(Buffer::len);
+        vectors
+            .chain(self.mats.iter().map(Sell::rows))
+            .next()
+            .unwrap_or(0)
+    }
+
+    fn site_rows(&self) -> usize {
+        crate::node::padded(self.len().max(1))
+    }
+}
+
+fn fill<'a, X>(slots: &mut [&'a mut [X]], values: impl Iterator<Item = &'a mut [X]>) {
+    for (slot, v) in slots.iter_mut().zip(values) {
+        *slot = v;
+    }
+}
+
+impl<T: Real> Results<T> {
+    /// Largest difference relative to the largest magnitude of the same vector or, for
+    /// reductions, to `scale`.
+    pub fn distance(&self, other: &Self, scale: f64) -> f64 {
+        let mut worst = 0.0f64;
+        for (a, b) in self.vectors.iter().zip(&other.vectors) {
+            let size = b
+                .iter()
+                .fold(0.0f64, |m, x| m.max(x.f64().abs()))
+                .max(f64::MIN_POSITIVE);
+            for (x, y) in a.iter().zip(b) {
+                let d = (x.f64() - y.f64()).abs() / size;
+                worst = if d.is_nan() {
+                    f64::INFINITY
+                } else {
+                    worst.max(d)
+                };
+            }
+        }
+        for (x, y) in self.reductions.iter().zip(&other.reductions) {
+            let d = (x.f64() - y.f64()).abs() / scale;
+            worst = if d.is_nan() {
+                f64::INFINITY
+            } else {
+                worst.max(d)
+            };
+        }
+        worst
+    }
+}
+
+impl<T: Real> Engine<T> {
+    /// Runs every kernel on the device alone and compares with the reference.
+    pub(super) fn self_check(&self) -> Result<()> {
+        let Some(device) = &self.node.device else {
+            return Ok(());
+        };
+        let tolerance = if size_of::<T>() == 8 { 1e-12 } else { 1e-4 };
+        for (seed, kernel) in list::<T>().into_iter().enumerate() {
+            let name = kernel.name;
+            let mut case = random_case(&self.node, kernel, 2 * BLOCK + 77, seed as u64)?;
+            let expected = case.reference()?;
+            let got = case.run(self, 1.0)?;
+            let distance = got.distance(&expected, (3 * BLOCK) as f64);
+            if distance > tolerance {
+                return Err(Error::Device {
+                    device: device.info.name.clone(),
+                    what: format!("kernel {name} miscomputes (relative error {distance:.1e})"),
+                    remedy: "update the driver, or run with --device none".into(),
+                });
+            }
+        }
+        Ok(())
+    }
+}

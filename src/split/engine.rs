@@ -1,0 +1,371 @@
+//! The split itself: one call of a kernel on both sides.
+
+use std::time::Instant;
+
+use opencl3::kernel::{set_kernel_arg, set_kernel_arg_svm_pointer};
+
+use super::host::{HostCall, Span};
+use super::site::Site;
+use crate::kernel::rows::combine;
+use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, list};
+use crate::node::memory::Arg;
+use crate::node::program::{Program, cache_dir};
+use crate::node::{BLOCK, Buffer, Config, Device, Node};
+use crate::sparse::Sell;
+use crate::{Error, Result};
+
+/// How cuts are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Policy {
+    /// Found and kept up to date by the tuner.
+    #[default]
+    Auto,
+    /// This share of the rows on the device, 0 to 1, for every kernel.
+    Fixed(f64),
+}
+
+/// Operands of one call, by role; see [`Shape`](crate::kernel::Shape).
+pub struct Operands<'a, 'b, T: Real> {
+    /// Written.
+    pub out: &'a mut [&'b mut Buffer<T>],
+    /// Read and written.
+    pub inout: &'a mut [&'b mut Buffer<T>],
+    /// Read at the row.
+    pub own: &'a [&'b Buffer<T>],
+    /// Read anywhere.
+    pub gather: &'a [&'b Buffer<T>],
+    /// Matrices.
+    pub mats: &'a [&'b Sell<T>],
+    /// Scalars.
+    pub scalars: &'a [T],
+}
+
+impl<T: Real> Default for Operands<'_, '_, T> {
+    fn default() -> Self {
+        Self {
+            out: &mut [],
+            inout: &mut [],
+            own: &[],
+            gather: &[],
+            mats: &[],
+            scalars: &[],
+        }
+    }
+}
+
+/// A node with its kernels compiled.
+pub struct Engine<T: Real> {
+    /// The node.
+    pub node: Node,
+    program: Option<Program>,
+    policy: Policy,
+    _precision: std::marker::PhantomData<T>,
+}
+
+impl<T: Real> Engine<T> {
+    /// Opens the node, compiles the kernels and checks each against its reference. A device that
+    /// fails is left out with a note, unless it was asked for by number.
+    ///
+    /// # Errors
+    /// As [`Node::open`]; the failure of a device that was asked for.
+    pub fn open(config: &Config, policy: Policy) -> Result<Self> {
+        let node = Node::open(config)?;
+        let mut engine = Self {
+            node,
+            program: None,
+            policy,
+            _precision: std::marker::PhantomData,
+        };
+        let Some(device) = engine.node.device.clone() else {
+            return Ok(engine);
+        };
+        let ready = Self::compile(&device).and_then(|program| {
+            engine.program = Some(program);
+            engine.self_check()
+        });
+        if let Err(e) = ready {
+            if matches!(config.device, crate::node::DeviceChoice::Index(_)) {
+                return Err(e);
+            }
+            let mut notes = std::mem::take(&mut engine.node.notes);
+            notes.push(format!("{e}; going on with the CPU alone"));
+            let cpu = Config {
+                device: crate::node::DeviceChoice::None,
+                ..config.clone()
+            };
+            engine.program = None;
+            engine.node = Node::open(&cpu)?;
+            engine.node.notes = notes;
+        }
+        Ok(engine)
+    }
+
+    fn compile(device: &Device) -> Result<Program> {
+        let t = device.tuning;
+        let pragma = if T::CL == "double" {
+            "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+        } else {
+            ""
+        };
+        let mut source = format!("{pragma}{}", include_str!("../../cl/common.cl"));
+        for k in list::<T>() {
+            source.push_str(k.source);
+        }
+        let options = format!(
+            "-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={}",
+            T::CL,
+            t.vector,
+            t.item,
+            t.slice
+        );
+        let cache = cache_dir().map(|d| d.join("kernels"));
+        Program::build(device, &source, &options, cache.as_deref())
+    }
+
+    /// A place to call `kernel` from, on `rows` rows.
+    ///
+    /// # Errors
+    /// Out of memory, or the device has no such kernel.
+    pub fn site(&self, kernel: Kernel<T>, label: &str, rows: usize) -> Result<Site<T>> {
+        let handle = match &self.program {
+            Some(p) => Some(p.kernel(&format!("{}_kernel", kernel.name))?),
+            None => None,
+        };
+        let mut site = Site::new(&self.node, kernel, label, rows, handle)?;
+        let ratio = match self.policy {
+            Policy::Fixed(r) => r,
+            Policy::Auto => 0.5,
+        };
+        self.set_ratio(&mut site, ratio);
+        Ok(site)
+    }
+
+    /// Cuts `site` at the multiple of the block nearest to `ratio`.
+    pub fn set_ratio(&self, site: &mut Site<T>, ratio: f64) {
+        let blocks = (site.rows / BLOCK) as f64;
+        site.cut = ((ratio.clamp(0.0, 1.0) * blocks).round() as usize * BLOCK).min(site.rows);
+    }
+
+    /// Calls the kernel of `site` and returns its reductions (unused ones are 0).
+    ///
+    /// # Errors
+    /// [`Error::Device`] when the device fails; [`Error::Failure`] when operands do not fit the
+    /// kernel's shape.
+    pub fn run(&self, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<[T; MAX_REDUCTIONS]> {
+        let start = Instant::now();
+        fits(site, &o)?;
+        if site.stats.calls == 0 {
+            count(site, &o);
+        }
+        let rows = site.rows;
+        let cut = if site.handle.is_some() { site.cut } else { 0 };
+        let (device, host) = (cut > 0, cut < rows);
+        let to = if device { usize::MAX } else { 0 };
+        let from = if host { 0 } else { usize::MAX };
+
+        let mut args = Args::default();
+        let mut call = HostCall {
+            out: Default::default(),
+            inout: Default::default(),
+            partial: Default::default(),
+            own: Default::default(),
+            gather: Default::default(),
+            mats: [Mat::default(); 2],
+            scalars: o.scalars,
+        };
+        // What is gathered is shared first: `share_parts` below must come after every `share`.
+        for (view, b) in call.gather.iter_mut().zip(o.gather) {
+            *view = b.share(to, from)?.host;
+        }
+        for (view, m) in call.mats.iter_mut().zip(o.mats) {
+            *view = m.view(device, host)?;
+        }
+        for (span, b) in call.out.iter_mut().zip(o.out.iter_mut()) {
+            let (d, h) = b.split_at(cut, false)?;
+            args.push(d.arg);
+            *span = Span::new(h.rows, cut);
+        }
+        for (span, b) in call.inout.iter_mut().zip(o.inout.iter_mut()) {
+            let (d, h) = b.split_at(cut, true)?;
+            args.push(d.arg);
+            *span = Span::new(h.rows, cut);
+        }
+        for b in &mut site.device_partial {
+            args.push(b.split_at(usize::MAX, false)?.0.arg);
+        }
+        for (span, p) in call.partial.iter_mut().zip(&mut site.host_partial) {
+            *span = Span::new(p, 0);
+        }
+        for (view, b) in call.own.iter_mut().zip(o.own) {
+            // SAFETY: no `share` follows while this call uses the view; a buffer that is also
+            // gathered is wholly shared already, and stays so.
+            let s = unsafe { b.share_parts(cut) }?;
+            args.push(s.device);
+            *view = s.host;
+        }
+        for b in o.gather {
+            args.push(b.arg());
+        }
+        for m in o.mats {
+            args.push(m.slice_ptr().arg());
+            args.push(m.col().arg());
+            for plane in m.planes() {
+                args.push(plane.arg());
+            }
+        }
+        if device {
+            self.launch(site, &args, o.scalars, cut)?;
+        }
+        if host {
+            call.run(&self.node.pool, site.kernel.host, cut, rows);
+        }
+        if let (true, Some(d)) = (device, &self.node.device) {
+            d.driver
+                .wait(d.link.queue.get())
+                .map_err(|code| d.link.error(site.kernel.name, code))?;
+        }
+        let reductions = reductions(site, cut)?;
+        site.stats.add(start.elapsed().as_secs_f64());
+        Ok(reductions)
+    }
+
+    fn launch(&self, site: &Site<T>, args: &Args, scalars: &[T], cut: usize) -> Result<()> {
+        let (Some(d), Some(kernel)) = (&self.node.device, &site.handle) else {
+            return Ok(());
+        };
+        let k = kernel.get();
+        let fail = |code| d.link.error(site.kernel.name, code);
+        let mut index = 0;
+        for arg in &args.list[..args.n] {
+            // SAFETY: each argument is a live buffer of this context, of the role that the
+            // kernel's source gives to this index (checked for every kernel by the self-check).
+            unsafe {
+                match arg {
+                    Arg::Mem(m) => set_kernel_arg(k, index, size_of_val(m), (&raw const *m).cast()),
+                    Arg::Svm(p) => set_kernel_arg_svm_pointer(k, index, (*p).cast()),
+                    Arg::None => Err(-38),
+                }
+            }
+            .map_err(fail)?;
+            index += 1;
+        }
+        for s in scalars {
+            // SAFETY: the kernel's scalars are REALs, and REAL is T.
+            unsafe { set_kernel_arg(k, index, size_of::<T>(), (&raw const *s).cast()) }
+                .map_err(fail)?;
+            index += 1;
+        }
+        let t = d.tuning;
+        d.driver
+            .start(d.link.queue.get(), k, cut / t.item, t.group)
+            .map_err(fail)
+    }
+}
+
+/// Device arguments of a call, in order.
+struct Args {
+    list: [Arg; 48],
+    n: usize,
+}
+
+impl Default for Args {
+    fn default() -> Self {
+        Self {
+            list: [Arg::None; 48],
+            n: 0,
+        }
+    }
+}
+
+impl Args {
+    fn push(&mut self, a: Arg) {
+        self.list[self.n] = a;
+        self.n += 1;
+    }
+}
+
+/// Adds the partial results of both sides, in the order of the blocks.
+fn reductions<T: Real>(site: &Site<T>, cut: usize) -> Result<[T; MAX_REDUCTIONS]> {
+    let mut all = [T::ZERO; MAX_REDUCTIONS];
+    for (k, kind) in site.kernel.shape.reduce.iter().enumerate() {
+        let host = &site.host_partial[k];
+        let device = match site.device_partial.get(k) {
+            Some(b) if cut > 0 => &b.share(0, 0)?.host[..cut / BLOCK],
+            _ => &[],
+        };
+        let mut lanes = [T::ZERO; 8];
+        for (b, &p) in device.iter().chain(&host[device.len()..]).enumerate() {
+            lanes[b % 8] = combine(*kind, lanes[b % 8], p);
+        }
+        let [a, b, c, d, e, f, g, h] = lanes;
+        let sum = |x, y| combine(*kind, x, y);
+        all[k] = sum(sum(sum(a, b), sum(c, d)), sum(sum(e, f), sum(g, h)));
+    }
+    Ok(all)
+}
+
+/// Do the operands fit the kernel's shape and the site's rows?
+fn fits<T: Real>(site: &Site<T>, o: &Operands<'_, '_, T>) -> Result<()> {
+    let s = &site.kernel.shape;
+    let counts = o.out.len() == s.out
+        && o.inout.len() == s.inout
+        && o.own.len() == s.own
+        && o.gather.len() == s.gather
+        && o.mats.len() == s.mats.len()
+        && o.mats
+            .iter()
+            .zip(s.mats)
+            .all(|(m, &p)| m.planes().len() == p)
+        && o.scalars.len() == s.scalars;
+    let long = o
+        .out
+        .iter()
+        .chain(o.inout.iter())
+        .all(|b| b.rows() == site.rows)
+        && o.own.iter().all(|b| b.rows() == site.rows)
+        && o.mats
+            .iter()
+            .all(|m| crate::node::padded(m.rows().max(1)) == site.rows);
+    let per_mat = s.gather / s.mats.len().max(1);
+    let wide = o.gather.iter().enumerate().all(|(g, b)| {
+        let m = o.mats.get(g / per_mat.max(1)).or(o.mats.last());
+        m.is_some_and(|m| b.rows() >= m.cols())
+    });
+    if counts && long && wide {
+        return Ok(());
+    }
+    Err(Error::failure(
+        format!(
+            "operands of {} ({}) do not fit its shape",
+            site.kernel.name, site.label
+        ),
+        "report this as a defect",
+    ))
+}
+
+/// Flops and least bytes of one call.
+fn count<T: Real>(site: &mut Site<T>, o: &Operands<'_, '_, T>) {
+    let size = size_of::<T>() as f64;
+    let rows = o
+        .out
+        .iter()
+        .chain(o.inout.iter())
+        .map(|b| b.len())
+        .chain(o.own.iter().map(|b| b.len()))
+        .chain(o.mats.iter().map(|m| m.rows()))
+        .next()
+        .unwrap_or(0) as f64;
+    let also_gathered = |b: &&&Buffer<T>| o.gather.iter().any(|g| std::ptr::eq(*g, **b));
+    let own = o.own.iter().filter(|b| !also_gathered(b)).count();
+    let vectors = rows * size * (o.out.len() + 2 * o.inout.len() + own) as f64;
+    let gathered: f64 = o.gather.iter().map(|b| b.len() as f64 * size).sum();
+    let mats: f64 = o.mats.iter().map(|m| m.bytes()).sum();
+    let entries: f64 = o
+        .mats
+        .iter()
+        .zip(site.kernel.flops.entry)
+        .map(|(m, f)| m.nnz() as f64 * f)
+        .sum();
+    site.stats.call_bytes = vectors + gathered + mats;
+    site.stats.call_flops = rows * site.kernel.flops.row + entries;
+}

@@ -1,0 +1,94 @@
+//! The CPU's side of a call: the rows from the cut on, dealt out to threads.
+
+use crate::kernel::{
+    MAX_GATHER, MAX_INOUT, MAX_MATS, MAX_OUT, MAX_OWN, MAX_REDUCTIONS, Mat, Real, Rows,
+};
+use crate::node::{BLOCK, Pool};
+
+/// A mutable slice whose disjoint parts are handed to threads. Element 0 is row (or block)
+/// `first`.
+#[derive(Clone, Copy)]
+pub(super) struct Span<T> {
+    pointer: *mut T,
+    len: usize,
+    first: usize,
+}
+
+impl<T> Default for Span<T> {
+    fn default() -> Self {
+        Self {
+            pointer: std::ptr::dangling_mut(),
+            len: 0,
+            first: 0,
+        }
+    }
+}
+
+impl<T> Span<T> {
+    pub(super) fn new(slice: &mut [T], first: usize) -> Self {
+        Self {
+            pointer: slice.as_mut_ptr(),
+            len: slice.len(),
+            first,
+        }
+    }
+
+    /// Elements `from..to` by global number; empty for an unused operand.
+    ///
+    /// # Safety
+    /// The slice that the span was made from is borrowed for `'a`, and ranges handed out at the
+    /// same time do not overlap.
+    unsafe fn part<'a>(self, from: usize, to: usize) -> &'a mut [T] {
+        if self.len == 0 {
+            return &mut [];
+        }
+        assert!(self.first <= from && from <= to && to - self.first <= self.len);
+        // SAFETY: in range by the assertion; unaliased by the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer.add(from - self.first), to - from) }
+    }
+}
+
+/// Operands of the CPU's rows.
+pub(super) struct HostCall<'a, T: Real> {
+    pub out: [Span<T>; MAX_OUT],
+    pub inout: [Span<T>; MAX_INOUT],
+    pub partial: [Span<T>; MAX_REDUCTIONS],
+    /// Element 0 is the row of the cut.
+    pub own: [&'a [T]; MAX_OWN],
+    pub gather: [&'a [T]; MAX_GATHER],
+    pub mats: [Mat<'a, T>; MAX_MATS],
+    pub scalars: &'a [T],
+}
+
+// SAFETY: shared between the pool's threads for one call; spans are only used through `part`
+// with each thread's own range, everything else is read.
+unsafe impl<T: Real> Sync for HostCall<'_, T> {}
+
+impl<T: Real> HostCall<'_, T> {
+    /// Runs `path` on rows `[cut, rows)`, a contiguous part per thread.
+    pub(super) fn run(&self, pool: &Pool, path: fn(&mut Rows<'_, T>), cut: usize, rows: usize) {
+        pool.run(&|t| {
+            let blocks = pool.part(t, cut / BLOCK..rows / BLOCK);
+            if blocks.is_empty() {
+                return;
+            }
+            let (from, to) = (blocks.start * BLOCK, blocks.end * BLOCK);
+            // SAFETY: the spans were made from slices that the caller of `run` borrows until the
+            // pool has finished, and the threads' block ranges do not overlap.
+            let mut r = unsafe {
+                Rows {
+                    first: from,
+                    n: to - from,
+                    out: self.out.map(|s| s.part(from, to)),
+                    inout: self.inout.map(|s| s.part(from, to)),
+                    partial: self.partial.map(|s| s.part(blocks.start, blocks.end)),
+                    own: self.own.map(|o| o.get(from - cut..to - cut).unwrap_or(&[])),
+                    gather: self.gather,
+                    mats: self.mats,
+                    scalars: self.scalars,
+                }
+            };
+            path(&mut r);
+        });
+    }
+}

@@ -1,0 +1,91 @@
+//! A place in the algorithm where a kernel is called: its cut and its statistics.
+
+use opencl3::kernel::Kernel as ClKernel;
+
+use crate::Result;
+use crate::kernel::{Kernel, Real};
+use crate::node::{BLOCK, Buffer, Node, padded};
+
+/// Calls remembered for the median.
+const RECENT: usize = 64;
+
+/// What the calls of one site cost.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    /// Calls so far.
+    pub calls: u64,
+    /// Their time.
+    pub seconds_s: f64,
+    /// Least memory traffic of one call (every operand once).
+    pub call_bytes: f64,
+    /// Floating-point operations of one call.
+    pub call_flops: f64,
+    recent: Vec<f64>,
+}
+
+impl Stats {
+    /// Adds a call.
+    pub fn add(&mut self, seconds_s: f64) {
+        if self.recent.len() < RECENT {
+            self.recent.push(seconds_s);
+        } else {
+            self.recent[(self.calls % RECENT as u64) as usize] = seconds_s;
+        }
+        self.calls += 1;
+        self.seconds_s += seconds_s;
+    }
+
+    /// Median time of the last calls; 0 before the first.
+    pub fn median_s(&self) -> f64 {
+        let mut r = self.recent.clone();
+        r.sort_by(f64::total_cmp);
+        r.get(r.len() / 2).copied().unwrap_or(0.0)
+    }
+}
+
+/// A kernel, the rows it runs on here, and where they are cut.
+pub struct Site<T: Real> {
+    /// The operation.
+    pub kernel: Kernel<T>,
+    /// What it is for; unique among a solver's sites.
+    pub label: String,
+    /// Rows, in whole blocks.
+    pub rows: usize,
+    /// What it cost.
+    pub stats: Stats,
+    pub(super) cut: usize,
+    pub(super) handle: Option<ClKernel>,
+    pub(super) device_partial: Vec<Buffer<T>>,
+    pub(super) host_partial: Vec<Vec<T>>,
+}
+
+impl<T: Real> Site<T> {
+    pub(super) fn new(
+        node: &Node,
+        kernel: Kernel<T>,
+        label: &str,
+        rows: usize,
+        handle: Option<ClKernel>,
+    ) -> Result<Self> {
+        let rows = padded(rows.max(1));
+        let reductions = kernel.shape.reduce.len();
+        let device_partial = if handle.is_some() { reductions } else { 0 };
+        Ok(Self {
+            label: label.to_string(),
+            rows,
+            stats: Stats::default(),
+            cut: 0,
+            handle,
+            device_partial: (0..device_partial)
+                .map(|_| node.buffer(rows / BLOCK))
+                .collect::<Result<_>>()?,
+            host_partial: vec![vec![T::ZERO; rows / BLOCK]; reductions],
+            kernel,
+        })
+    }
+
+    /// Share of the rows that the device takes at present.
+    pub fn ratio(&self) -> f64 {
+        self.cut as f64 / self.rows as f64
+    }
+}
