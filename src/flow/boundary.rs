@@ -1,5 +1,11 @@
 //! What each boundary face does to the flow.
 
+use crate::mesh::geometry::{dot, scale, sub};
+use crate::sparse::Csr;
+
+/// A vector field: one array per component.
+pub type Vectors = [Vec<f64>; 3];
+
 /// Kind of a boundary face; periodic pairs are interior faces of the mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaceKind {
@@ -11,4 +17,99 @@ pub enum FaceKind {
     /// The pressure at the face is given, in m2/s2 (kinematic); the velocity has no normal
     /// gradient.
     Outlet(f64),
+}
+
+/// Boundary faces, in the order of the mesh.
+///
+/// Every step gives each a velocity `u_b`: given at Dirichlet faces; the owner's without its
+/// normal part at slip faces; the owner's at outlets (see [`BoundaryFaces::velocity`]).
+#[derive(Clone, Debug, Default)]
+pub struct BoundaryFaces {
+    /// Kind of each.
+    pub kind: Vec<FaceKind>,
+    /// Cell inside.
+    pub owner: Vec<u32>,
+    /// Unit normal out of the domain.
+    pub normal: Vec<[f64; 3]>,
+    /// Area, m2.
+    pub area: Vec<f64>,
+    /// `S/d_n` where viscous flux `nu S/d_n (u_b - u_c)` acts, else 0 (outlets; slip faces of a
+    /// layer one cell thick), m.
+    pub diffusion: Vec<f64>,
+    /// Adds a boundary flux to its owner as `1/V`: cells x boundary faces, 1/m3.
+    pub scatter: Csr,
+    /// Pressure at the face is `p_owner + (this H_0 p)`, but at outlets; boundary faces x
+    /// nodes. Needed for the power of the pressure at in- and outflow alone.
+    pub pressure_nodes: Csr,
+}
+
+impl BoundaryFaces {
+    /// Number of boundary faces.
+    pub fn len(&self) -> usize {
+        self.kind.len()
+    }
+
+    /// Whether the domain is closed by periodic pairs alone.
+    pub fn is_empty(&self) -> bool {
+        self.kind.is_empty()
+    }
+
+    /// Whether no pressure is given anywhere: it is then defined up to a constant.
+    pub fn is_singular(&self) -> bool {
+        !self
+            .kind
+            .iter()
+            .any(|kind| matches!(kind, FaceKind::Outlet(_)))
+    }
+
+    /// Velocity at face `b`, from the given velocity there, its owner's, and the flux out.
+    ///
+    /// Flow that comes back through an outlet brings half of the owner's velocity: the energy
+    /// that it carries in is then what the owner's convection takes from it, and the outlet
+    /// cannot feed a growing disturbance.
+    pub fn velocity(&self, b: usize, given: [f64; 3], owner: [f64; 3], flux: f64) -> [f64; 3] {
+        match self.kind[b] {
+            FaceKind::Dirichlet => given,
+            FaceKind::Slip => sub(owner, scale(self.normal[b], dot(owner, self.normal[b]))),
+            FaceKind::Outlet(_) => scale(owner, if flux < 0.0 { 0.5 } else { 1.0 }),
+        }
+    }
+
+    /// `u_b` of every face from the velocities given at Dirichlet faces, those of the cells,
+    /// and the fluxes out through the boundary faces.
+    pub fn update(&self, given: &Vectors, cells: &Vectors, flux: &[f64], u_b: &mut Vectors) {
+        for (b, &flux) in flux.iter().enumerate() {
+            let owner = self.owner[b] as usize;
+            let given = [given[0][b], given[1][b], given[2][b]];
+            let inside = [cells[0][owner], cells[1][owner], cells[2][owner]];
+            let value = self.velocity(b, given, inside, flux);
+            for k in 0..3 {
+                u_b[k][b] = value[k];
+            }
+        }
+    }
+
+    /// Fluxes `S n . u_b` through Dirichlet faces, zero through others.
+    ///
+    /// Without an outlet the net flux must vanish. What sampling the velocity at face centres
+    /// leaves of it is spread over the faces that carry flux, in proportion to it.
+    pub fn given_flux(&self, given: &Vectors) -> Vec<f64> {
+        let mut flux: Vec<f64> = (0..self.len())
+            .map(|b| match self.kind[b] {
+                FaceKind::Dirichlet => {
+                    let u = [given[0][b], given[1][b], given[2][b]];
+                    self.area[b] * dot(self.normal[b], u)
+                }
+                _ => 0.0,
+            })
+            .collect();
+        let gross: f64 = flux.iter().map(|phi| phi.abs()).sum();
+        if self.is_singular() && gross > 0.0 {
+            let net: f64 = flux.iter().sum();
+            for phi in &mut flux {
+                *phi -= phi.abs() * (net / gross);
+            }
+        }
+        flux
+    }
 }

@@ -2,4 +2,6 @@
 
 pub mod boundary;
 pub mod case;
+pub mod exact;
 pub mod operators;
+pub mod plain;

@@ -63,66 +63,14 @@ impl Csr {
         cols: usize,
         fill: impl Fn(usize, &mut Vec<(u32, f64)>) + Sync,
     ) -> Self {
-        struct Part {
-            len: Vec<usize>,
-            col: Vec<u32>,
-            val: Vec<f64>,
-        }
-        let parts: Vec<Part> = (0..rows.div_ceil(ROWS_PER_TASK))
-            .into_par_iter()
-            .map(|task| {
-                let first = task * ROWS_PER_TASK;
-                let last = rows.min(first + ROWS_PER_TASK);
-                let mut part = Part {
-                    len: Vec::with_capacity(last - first),
-                    col: Vec::new(),
-                    val: Vec::new(),
-                };
-                let mut row = Vec::new();
-                for i in first..last {
-                    row.clear();
-                    fill(i, &mut row);
-                    // Stable, so that duplicates are summed in the order of their arrival.
-                    row.sort_by_key(|&(j, _)| j);
-                    let before = part.col.len();
-                    for &(j, v) in &row {
-                        debug_assert!((j as usize) < cols);
-                        match part.val.last_mut() {
-                            Some(last)
-                                if part.col.len() > before && part.col.last() == Some(&j) =>
-                            {
-                                *last += v;
-                            }
-                            _ => {
-                                part.col.push(j);
-                                part.val.push(v);
-                            }
-                        }
-                    }
-                    part.len.push(part.col.len() - before);
-                }
-                part
-            })
-            .collect();
-        let entries = parts.iter().map(|p| p.col.len()).sum();
-        let mut out = Self {
+        let (row_ptr, col, val) = assemble(rows, cols, fill, |sum, v| *sum += v);
+        Self {
             rows,
             cols,
-            row_ptr: Vec::with_capacity(rows + 1),
-            col: Vec::with_capacity(entries),
-            val: Vec::with_capacity(entries),
-        };
-        out.row_ptr.push(0);
-        let mut end = 0;
-        for part in parts {
-            for len in part.len {
-                end += len;
-                out.row_ptr.push(end);
-            }
-            out.col.extend_from_slice(&part.col);
-            out.val.extend_from_slice(&part.val);
+            row_ptr,
+            col,
+            val,
         }
-        out
     }
 
     /// Number of entries stored.
@@ -192,6 +140,12 @@ impl Csr {
         })
     }
 
+    /// `-A`.
+    pub fn negated(mut self) -> Self {
+        self.val.iter_mut().for_each(|v| *v = -*v);
+        self
+    }
+
     /// `diag(s) A`, with one `s` per row.
     pub fn scale_rows(mut self, s: &[f64]) -> Self {
         debug_assert_eq!(s.len(), self.rows);
@@ -231,6 +185,68 @@ impl Csr {
     pub fn diag(&self) -> Vec<f64> {
         (0..self.rows).map(|i| self.get(i, i)).collect()
     }
+}
+
+/// Row pointers, columns and values of a matrix with values of any kind: rows are filled in
+/// parallel, sorted by column, and duplicates added up in the order in which they were pushed.
+pub(super) fn assemble<V: Copy + Send>(
+    rows: usize,
+    cols: usize,
+    fill: impl Fn(usize, &mut Vec<(u32, V)>) + Sync,
+    add: impl Fn(&mut V, V) + Sync,
+) -> (Vec<usize>, Vec<u32>, Vec<V>) {
+    struct Part<V> {
+        len: Vec<usize>,
+        col: Vec<u32>,
+        val: Vec<V>,
+    }
+    let parts: Vec<Part<V>> = (0..rows.div_ceil(ROWS_PER_TASK))
+        .into_par_iter()
+        .map(|task| {
+            let span = task * ROWS_PER_TASK..rows.min((task + 1) * ROWS_PER_TASK);
+            let mut part = Part {
+                len: Vec::with_capacity(span.len()),
+                col: Vec::new(),
+                val: Vec::new(),
+            };
+            let mut row = Vec::new();
+            for i in span {
+                row.clear();
+                fill(i, &mut row);
+                // Stable, so that duplicates keep the order of their arrival.
+                row.sort_by_key(|&(j, _)| j);
+                let before = part.col.len();
+                for &(j, v) in &row {
+                    debug_assert!((j as usize) < cols);
+                    let seen = part.col.len() > before && part.col.last() == Some(&j);
+                    match part.val.last_mut() {
+                        Some(sum) if seen => add(sum, v),
+                        _ => {
+                            part.col.push(j);
+                            part.val.push(v);
+                        }
+                    }
+                }
+                part.len.push(part.col.len() - before);
+            }
+            part
+        })
+        .collect();
+    let entries = parts.iter().map(|p| p.col.len()).sum();
+    let mut row_ptr = Vec::with_capacity(rows + 1);
+    let mut col = Vec::with_capacity(entries);
+    let mut val = Vec::with_capacity(entries);
+    row_ptr.push(0);
+    let mut end = 0;
+    for part in parts {
+        for len in part.len {
+            end += len;
+            row_ptr.push(end);
+        }
+        col.extend_from_slice(&part.col);
+        val.extend_from_slice(&part.val);
+    }
+    (row_ptr, col, val)
 }
 
 #[cfg(test)]
@@ -296,6 +312,7 @@ mod tests {
             .map(|i| (0..29).map(|j| 2.0 * da[i][j] - 3.0 * dc[i][j]).collect())
             .collect();
         assert_is(&a.sum(2.0, &c, -3.0), &sum);
+        assert_eq!(a.clone().negated(), a.sum(-1.0, &a, 0.0));
     }
 
     #[test]

@@ -7,7 +7,19 @@
 //! A face's flux is positive from its owner to its neighbour (or out of the domain), and
 //! contains the area: m3/s for velocity.
 
-use crate::flow::boundary::FaceKind;
+mod correction;
+mod faces;
+mod momentum;
+mod nodal;
+mod small;
+
+use crate::Result;
+use crate::flow::boundary::{BoundaryFaces, FaceKind};
+use crate::flow::operators::correction::Corrections;
+use crate::flow::operators::faces::Faces;
+use crate::mesh::{Geometry, Mesh};
+pub use crate::sparse::Planes;
+
 use crate::sparse::Csr;
 
 /// Which of the two discretisations.
@@ -20,21 +32,6 @@ pub enum Scheme {
     /// The same adjoint pair with volume weights, corrected through smooth nodal values:
     /// second order on any mesh.
     Consistent,
-}
-
-/// Three matrices of one pattern: `val[k]` belongs to `row_ptr` and `col` as in [`Csr`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Planes {
-    /// Number of rows.
-    pub rows: usize,
-    /// Number of columns.
-    pub cols: usize,
-    /// Row `i` holds the entries `row_ptr[i]..row_ptr[i + 1]`.
-    pub row_ptr: Vec<usize>,
-    /// Column of each entry, ascending within a row.
-    pub col: Vec<u32>,
-    /// Values of the three matrices.
-    pub val: [Vec<f64>; 3],
 }
 
 /// All matrices and coefficients that a time step needs.
@@ -98,9 +95,9 @@ pub struct Operators {
     pub boundary: BoundaryFaces,
     /// Per face, the least of the cube roots of the volumes of its cells, m.
     pub face_length: Vec<f64>,
-    /// Per cell, a bound of the compact diffusion operator's largest eigenvalue divided by nu
-    /// (Gershgorin, correction through nodes included): explicit diffusion is stable while
-    /// `nu * dt * viscous_rate` is below the limit of the time scheme; 1/m2.
+    /// Per cell, a bound of the largest eigenvalue of compact diffusion divided by nu
+    /// (Gershgorin): explicit diffusion is stable while `nu * dt * viscous_rate` is below the
+    /// limit of the time scheme; 1/m2.
     pub viscous_rate: Vec<f64>,
 }
 
@@ -131,26 +128,65 @@ pub enum Momentum {
     },
 }
 
-/// Boundary faces, in the order of the mesh.
-///
-/// Every step gives each a velocity `u_b`: given at Dirichlet faces; the owner's without its
-/// normal part at slip faces; the owner's at outlets (see [`BoundaryFaces::update`]).
-#[derive(Clone, Debug, Default)]
-pub struct BoundaryFaces {
-    /// Kind of each.
-    pub kind: Vec<FaceKind>,
-    /// Cell inside.
-    pub owner: Vec<u32>,
-    /// Unit normal out of the domain.
-    pub normal: Vec<[f64; 3]>,
-    /// Area, m2.
-    pub area: Vec<f64>,
-    /// `S/d_n` where viscous flux `nu S/d_n (u_b - u_c)` acts, else 0 (outlets; slip faces of a
-    /// layer one cell thick), m.
-    pub diffusion: Vec<f64>,
-    /// Adds a boundary flux to its owner as `1/V`: cells x boundary faces, 1/m3.
-    pub scatter: Csr,
-    /// Pressure at the face is `p_owner + (this H_0 p)`, but at outlets; boundary faces x
-    /// nodes. Needed for the power of the pressure at in- and outflow alone.
-    pub pressure_nodes: Csr,
+impl Operators {
+    /// Builds all matrices of `scheme`; `kind` has one entry per boundary face.
+    ///
+    /// # Errors
+    /// A number of kinds that is not that of the boundary faces; cells that overlap at a face
+    /// (`d . n <= 0`).
+    pub fn build(
+        mesh: &Mesh,
+        geometry: &Geometry,
+        kind: &[FaceKind],
+        scheme: Scheme,
+    ) -> Result<Self> {
+        let faces = Faces::new(mesh, geometry, kind, scheme)?;
+        let divergence = faces.divergence();
+        let mut boundary = faces.boundary_faces();
+        let corrections = match scheme {
+            Scheme::SymmetryPreserving => Corrections::none(&faces),
+            Scheme::Consistent => Corrections::new(&faces, &divergence),
+        };
+        let momentum = match scheme {
+            Scheme::SymmetryPreserving => {
+                momentum::by_cells(&faces, &divergence, &boundary.diffusion)
+            }
+            Scheme::Consistent => {
+                momentum::by_faces(&faces, &corrections.vertices, &boundary.diffusion)
+            }
+        };
+        boundary.pressure_nodes = corrections.boundary_pressure;
+        let pressure_flux = faces.pressure_flux();
+        let flux_cells = faces.flux_cells();
+        let minus_per_volume: Vec<f64> = geometry.volume.iter().map(|v| -1.0 / v).collect();
+        Ok(Self {
+            scheme,
+            cells: mesh.cells(),
+            interior_faces: mesh.interior_faces(),
+            faces: mesh.faces(),
+            nodes: corrections.vertices.nodes,
+            volume: geometry.volume.clone(),
+            pressure_flux_nodes: corrections.pressure_flux,
+            pressure_flux_base: faces.pressure_flux_base(),
+            laplacian: divergence.product(&pressure_flux).negated(),
+            flux_nodes: corrections.flux,
+            gradient_cells: flux_cells
+                .left_product(&divergence)
+                .transpose()
+                .scale_rows(&minus_per_volume),
+            gradient_nodes: corrections.gradient,
+            gradient_base: faces.gradient_base(),
+            nodal_velocity: corrections.velocity.cells,
+            nodal_velocity_boundary: corrections.velocity.boundary,
+            nodal_pressure_base: corrections.pressure.boundary.apply(&faces.given_pressure()),
+            nodal_pressure: corrections.pressure.cells,
+            momentum,
+            face_length: faces.lengths(),
+            viscous_rate: momentum::viscous_rate(&faces, &boundary.diffusion),
+            boundary,
+            divergence,
+            pressure_flux,
+            flux_cells,
+        })
+    }
 }

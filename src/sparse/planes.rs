@@ -1,0 +1,196 @@
+//! Three matrices that share one pattern, one per component of a vector.
+
+use super::Csr;
+use super::csr::assemble;
+
+/// Three matrices of one pattern: `val[k]` belongs to `row_ptr` and `col` as in [`Csr`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Planes {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub cols: usize,
+    /// Row `i` holds the entries `row_ptr[i]..row_ptr[i + 1]`; length `rows + 1`.
+    pub row_ptr: Vec<usize>,
+    /// Column of each entry, ascending within a row.
+    pub col: Vec<u32>,
+    /// Values of the three matrices.
+    pub val: [Vec<f64>; 3],
+}
+
+impl Planes {
+    /// `0`, without entries.
+    pub fn zero(rows: usize, cols: usize) -> Self {
+        Self {
+            rows,
+            cols,
+            row_ptr: vec![0; rows + 1],
+            ..Self::default()
+        }
+    }
+
+    /// As [`Csr::from_rows`], with the values of the three planes per entry.
+    pub fn from_rows(
+        rows: usize,
+        cols: usize,
+        fill: impl Fn(usize, &mut Vec<(u32, [f64; 3])>) + Sync,
+    ) -> Self {
+        let (row_ptr, col, val) = assemble(rows, cols, fill, |sum, v| {
+            for (sum, v) in sum.iter_mut().zip(v) {
+                *sum += v;
+            }
+        });
+        Self {
+            rows,
+            cols,
+            row_ptr,
+            col,
+            val: std::array::from_fn(|k| val.iter().map(|v| v[k]).collect()),
+        }
+    }
+
+    /// Plane k is `diag(s_k) A`, with the vector `s` per row.
+    pub fn from_scaled(a: &Csr, s: &[[f64; 3]]) -> Self {
+        debug_assert_eq!(s.len(), a.rows);
+        Self::from_rows(a.rows, a.cols, |i, row| {
+            row.extend(a.row(i).map(|(j, v)| (j as u32, s[i].map(|s| s * v))));
+        })
+    }
+
+    /// Columns and the three values of row `i < rows`.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, [f64; 3])> + Clone + '_ {
+        (self.row_ptr[i]..self.row_ptr[i + 1]).map(|e| {
+            let value = [self.val[0][e], self.val[1][e], self.val[2][e]];
+            (self.col[e] as usize, value)
+        })
+    }
+
+    /// Number of entries of each plane.
+    pub fn entries(&self) -> usize {
+        self.col.len()
+    }
+
+    /// Plane `k < 3` by itself.
+    pub fn plane(&self, k: usize) -> Csr {
+        Csr {
+            rows: self.rows,
+            cols: self.cols,
+            row_ptr: self.row_ptr.clone(),
+            col: self.col.clone(),
+            val: self.val[k].clone(),
+        }
+    }
+
+    /// Plane k is `A` times plane k of this.
+    pub fn left_product(&self, a: &Csr) -> Self {
+        debug_assert_eq!(a.cols, self.rows);
+        Self::from_rows(a.rows, self.cols, |i, row| {
+            for (k, a) in a.row(i) {
+                row.extend(self.row(k).map(|(j, v)| (j as u32, v.map(|v| a * v))));
+            }
+        })
+    }
+
+    /// Each plane transposed.
+    pub fn transpose(&self) -> Self {
+        let order = Csr {
+            // The position of each entry travels as its value: exact below 2^53.
+            val: (0..self.entries()).map(|e| e as f64).collect(),
+            ..self.plane_pattern()
+        }
+        .transpose();
+        Self {
+            rows: self.cols,
+            cols: self.rows,
+            val: std::array::from_fn(|k| {
+                order.val.iter().map(|&e| self.val[k][e as usize]).collect()
+            }),
+            row_ptr: order.row_ptr,
+            col: order.col,
+        }
+    }
+
+    fn plane_pattern(&self) -> Csr {
+        Csr {
+            rows: self.rows,
+            cols: self.cols,
+            row_ptr: self.row_ptr.clone(),
+            col: self.col.clone(),
+            val: Vec::new(),
+        }
+    }
+
+    /// Each plane becomes `diag(s)` times itself, with one `s` per row.
+    pub fn scale_rows(mut self, s: &[f64]) -> Self {
+        debug_assert_eq!(s.len(), self.rows);
+        for plane in &mut self.val {
+            for (span, s) in self.row_ptr.windows(2).zip(s) {
+                for v in &mut plane[span[0]..span[1]] {
+                    *v *= s;
+                }
+            }
+        }
+        self
+    }
+
+    /// Adds `sum over k of plane_k x_k` to `y`.
+    pub fn add_dot(&self, x: &[Vec<f64>; 3], y: &mut [f64]) {
+        for (i, y) in y.iter_mut().enumerate().take(self.rows) {
+            for (j, v) in self.row(i) {
+                *y += v[0] * x[0][j] + v[1] * x[1][j] + v[2] * x[2][j];
+            }
+        }
+    }
+
+    /// Adds `plane_k x` to `y_k`.
+    pub fn add_each(&self, x: &[f64], y: &mut [Vec<f64>; 3]) {
+        for (y, plane) in y.iter_mut().zip(&self.val) {
+            for (y, span) in y.iter_mut().zip(self.row_ptr.windows(2)) {
+                for e in span[0]..span[1] {
+                    *y += plane[e] * x[self.col[e] as usize];
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planes_match_their_matrices() {
+        let mut rng = fastrand::Rng::with_seed(11);
+        let mut value = || f64::from(rng.i32(-8..9));
+        let triplets: Vec<(u32, u32, [f64; 3])> = (0..90u32)
+            .map(|e| (e * 7 % 13, e * e % 17, [value(), value(), value()]))
+            .collect();
+        let planes = Planes::from_rows(13, 17, |i, row| {
+            let mine = triplets.iter().filter(|t| t.0 as usize == i);
+            row.extend(mine.map(|&(_, j, v)| (j, v)));
+        });
+        let left = Csr::from_triplets(3, 13, &[(0, 2, 2.0), (2, 12, -1.0), (2, 0, 3.0)]);
+        let scale: Vec<f64> = (0..13).map(|i| f64::from(i) - 3.0).collect();
+        let x: [Vec<f64>; 3] = std::array::from_fn(|_| (0..17).map(|_| value()).collect());
+        let (mut dot, mut each) = (vec![1.0; 13], std::array::from_fn(|_| vec![1.0; 13]));
+        planes.add_dot(&x, &mut dot);
+        planes.add_each(&x[0], &mut each);
+        let mut want = vec![1.0; 13];
+        for k in 0..3 {
+            let alone: Vec<_> = triplets.iter().map(|&(i, j, v)| (i, j, v[k])).collect();
+            let alone = Csr::from_triplets(13, 17, &alone);
+            assert_eq!(planes.plane(k), alone);
+            assert_eq!(planes.transpose().plane(k), alone.transpose());
+            assert_eq!(planes.left_product(&left).plane(k), left.product(&alone));
+            let scaled = alone.clone().scale_rows(&scale);
+            assert_eq!(planes.clone().scale_rows(&scale).plane(k), scaled);
+            for (want, y) in want.iter_mut().zip(alone.apply(&x[k])) {
+                *want += y;
+            }
+            let component: Vec<f64> = alone.apply(&x[0]).iter().map(|y| 1.0 + y).collect();
+            assert_eq!(each[k], component);
+        }
+        assert_eq!(dot, want);
+        assert_eq!(Planes::zero(2, 3).transpose(), Planes::zero(3, 2));
+    }
+}
