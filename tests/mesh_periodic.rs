@@ -54,9 +54,8 @@ fn joining_three_directions_leaves_no_boundary_and_one_class_per_block() {
                 dot(geometry.d[f], geometry.face_normal[f]) > 0.0,
                 "{shape:?} {f}"
             );
-            for k in 0..3 {
-                assert!(geometry.d[f][k].abs() <= extent[k] + 1e-12, "{shape:?} {f}");
-            }
+            let near = |(d, extent): (&f64, f64)| d.abs() <= extent + 1e-12;
+            assert!(geometry.d[f].iter().zip(extent).all(near), "{shape:?} {f}");
         }
     }
 }

@@ -47,7 +47,8 @@ const NAMED: u8 = u8::MAX;
 ///
 /// Faces are matched by sorting: each side of each cell is filed under its smallest point,
 /// and equal sides are neighbours in the sorted list of that point. Time and memory are
-/// proportional to the number of sides. `place` (a file, say) starts the messages.
+/// proportional to the number of sides. `place` (a file, say) starts the messages and becomes
+/// [`Mesh::source`].
 ///
 /// # Errors
 /// More than two cells at a face, a boundary face without a name or with two, a named face
@@ -66,6 +67,7 @@ pub fn build(cells: Cells, boundary: &Boundary, place: &str) -> Result<Mesh> {
         kinds,
         cell_points,
         cell_ids: ids,
+        source: place.into(),
         ..Mesh::default()
     };
     if u32::try_from(mesh.cells() * 6).is_err() || u32::try_from(mesh.points.len() + 1).is_err() {

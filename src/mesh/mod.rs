@@ -10,6 +10,7 @@ pub mod build;
 mod faces;
 pub mod generate;
 pub mod geometry;
+pub mod gmsh;
 pub mod periodic;
 
 pub use generate::{BoxShape, BoxSpec, box_mesh};
@@ -129,6 +130,8 @@ pub struct Mesh {
     /// Number of each cell in the file it was read from, for messages. Empty when the mesh
     /// was generated.
     pub cell_ids: Vec<u64>,
+    /// File it was read from, or what made it, for messages.
+    pub source: String,
 }
 
 impl Mesh {
