@@ -1,0 +1,31 @@
+# Two commands to begin with: `make run` and `make test`.
+
+CARGO ?= cargo
+COULOIR = target/release/couloir
+
+.PHONY: help run test verify clean setup
+
+help:
+	@echo 'make run     simulate the lid-driven cavity; results in out/cavity'
+	@echo 'make test    prove that the numbers are right (minutes)'
+	@echo 'make verify  the long comparisons with published results (an hour or so)'
+	@echo 'make clean   remove what was built and computed'
+
+setup:
+	@tools/setup
+
+run: setup
+	@$(CARGO) build --release
+	@$(COULOIR) run cases/cavity.toml --out out/cavity
+
+test:
+	@tools/setup test
+	@CARGO=$(CARGO) tools/test
+
+verify: setup
+	@$(CARGO) build --release
+	@echo 'the long comparisons come with the time loop' >&2; exit 1
+
+clean:
+	@$(CARGO) clean
+	@rm -rf out
