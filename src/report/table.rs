@@ -1,0 +1,230 @@
+//! The closing table of a run, and how numbers are shown.
+
+use super::json::{DeviceKind, EnergyReport, KernelReport, RunReport};
+
+/// The report in words: the run, a line per kernel, prediction, energy.
+pub fn closing(report: &RunReport) -> String {
+    let device = match report.device.kind {
+        DeviceKind::None => "no device".to_owned(),
+        _ => format!("{} ({})", report.device.name, kebab(&report.device.memory)),
+    };
+    let wall_s = report.wall_per_step_s;
+    let mut lines = vec![
+        format!(
+            "{}: {} cells, {} discretisation, {} steps to t = {:.6} s",
+            report.case, report.cells, report.discretisation, report.steps, report.time_s
+        ),
+        format!(
+            "{} threads with {device}; {} copied per step",
+            report.threads,
+            bytes(report.bytes_copied_per_step)
+        ),
+        format!(
+            "pressure: {:.1} iterations per step, residual at most {:.1e}; divergence at most {:.1e} 1/s; \
+             kinetic energy {:.6e}",
+            report.poisson.iterations_mean,
+            report.poisson.relative_residual_max,
+            report.divergence_max,
+            report.kinetic_energy
+        ),
+        String::new(),
+    ];
+    lines.push(kernel_table(report));
+    lines.push(String::new());
+    lines.push(match report.predicted_per_step_s {
+        Some(predicted_s) => format!(
+            "step: {} measured, {} predicted ({:+.1} %)",
+            seconds(wall_s),
+            seconds(predicted_s),
+            100.0 * (predicted_s / wall_s - 1.0)
+        ),
+        None => format!("step: {} measured, no prediction", seconds(wall_s)),
+    });
+    lines.push(energy(&report.energy));
+    lines.join("\n")
+}
+
+fn kernel_table(report: &RunReport) -> String {
+    let head = [
+        "kernel",
+        "calls/step",
+        "split",
+        "time",
+        "share",
+        "GB/s",
+        "roofline",
+        "energy",
+    ];
+    let run_s = report.wall_per_step_s * report.steps as f64;
+    let row = |kernel: &KernelReport| {
+        [
+            kernel.name.clone(),
+            format!("{:.1}", kernel.calls_per_step),
+            format!("{:.3}", kernel.split_ratio),
+            seconds(kernel.time_s),
+            percent(Some(kernel.time_s / run_s)),
+            format!("{:.2}", kernel.gb_per_s),
+            percent(kernel.roofline_fraction),
+            joules(kernel.joules),
+        ]
+    };
+    let rows: Vec<_> = report.kernels.iter().map(row).collect();
+    columns(&head, &rows)
+}
+
+/// One line on energy that says whether it was measured.
+pub fn energy(energy: &EnergyReport) -> String {
+    let (Some(per_step_j), Some(watts)) = (energy.joules_per_step, energy.watts_mean) else {
+        return "energy: not measured, and no estimate without node.nameplate_watts".to_owned();
+    };
+    let edp = match energy.edp_js {
+        Some(edp_js) => format!("{edp_js:.3e} J s"),
+        None => "n/a".to_owned(),
+    };
+    let source = match energy.measured {
+        true => format!("measured by {}", energy.source),
+        false => format!("estimate ({})", energy.source),
+    };
+    format!(
+        "energy: {} per step, {watts:.2} W, energy-delay product {edp}; {source}",
+        joules(Some(per_step_j))
+    )
+}
+
+/// Rows under a head, the first column aligned left, the others right.
+pub fn columns<const N: usize>(head: &[&str; N], rows: &[[String; N]]) -> String {
+    let mut width = head.map(|name| name.chars().count());
+    for row in rows {
+        for (width, cell) in width.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |cells: [&str; N]| {
+        let mut text = String::new();
+        for (i, (cell, width)) in cells.into_iter().zip(width).enumerate() {
+            match i {
+                0 => text.push_str(&format!("{cell:<width$}")),
+                _ => text.push_str(&format!("  {cell:>width$}")),
+            }
+        }
+        text.trim_end().to_owned()
+    };
+    let mut lines = vec![line(*head)];
+    lines.extend(
+        rows.iter()
+            .map(|row| line(row.each_ref().map(String::as_str))),
+    );
+    lines.join("\n")
+}
+
+/// Three digits and a unit, such as `12.3 ms`.
+pub fn seconds(x: f64) -> String {
+    scaled(x, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")])
+}
+
+/// Three digits and a unit, such as `310 mJ`; `n/a` for what was not measured.
+pub fn joules(x: Option<f64>) -> String {
+    let units = [(1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"), (1e-6, "uJ")];
+    x.map_or("n/a".to_owned(), |x| scaled(x, &units))
+}
+
+/// Three digits and a unit, such as `1.50 MB`.
+pub fn bytes(x: f64) -> String {
+    scaled(x, &[(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes")])
+}
+
+fn percent(x: Option<f64>) -> String {
+    x.map_or("n/a".to_owned(), |x| format!("{:.1} %", 100.0 * x))
+}
+
+/// `x` in the largest of `units` (largest first) that leaves one digit before the point.
+fn scaled(x: f64, units: &[(f64, &str)]) -> String {
+    if x == 0.0 || !x.is_finite() {
+        let unit = units
+            .iter()
+            .find(|(size, _)| *size == 1.0)
+            .map_or("", |(_, unit)| unit);
+        return format!("{x} {unit}");
+    }
+    // What rounds up to the next unit, such as 999.7 ms, is shown in that unit.
+    let fits = |(size, _): &&(f64, &str)| x.abs() >= size * 0.9995;
+    let (size, unit) = units
+        .iter()
+        .find(fits)
+        .or(units.last())
+        .copied()
+        .unwrap_or((1.0, ""));
+    let y = x / size;
+    match y.abs() {
+        a if a >= 99.95 => format!("{y:.0} {unit}"),
+        a if a >= 9.995 => format!("{y:.1} {unit}"),
+        _ => format!("{y:.2} {unit}"),
+    }
+}
+
+/// The name under which a value is written as JSON.
+fn kebab(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits() {
+        for (x, text) in [
+            (0.0, "0 s"),
+            (1.0, "1.00 s"),
+            (0.0123456, "12.3 ms"),
+            (0.9999, "1.00 s"),
+            (0.0009, "900 us"),
+            (9.996e-3, "10.0 ms"),
+            (1234.5, "1234 s"),
+            (3e-12, "0.00 ns"),
+            (f64::NAN, "NaN s"),
+        ] {
+            assert_eq!(seconds(x), text);
+        }
+        assert_eq!(joules(None), "n/a");
+        assert_eq!(joules(Some(0.0)), "0 J");
+        assert_eq!(bytes(0.0), "0 bytes");
+        assert_eq!(bytes(1.5e6), "1.50 MB");
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        let rows = [
+            ["a".to_owned(), "1.5".to_owned()],
+            ["long".to_owned(), "22.25".to_owned()],
+        ];
+        assert_eq!(
+            columns(&["k", "n"], &rows),
+            "k         n\na       1.5\nlong  22.25"
+        );
+    }
+
+    #[test]
+    fn estimates_are_marked_and_absence_is_said() {
+        let mut report = EnergyReport {
+            source: "none".to_owned(),
+            ..Default::default()
+        };
+        assert!(energy(&report).contains("not measured"));
+        report = EnergyReport {
+            source: "nameplate".to_owned(),
+            measured: false,
+            joules_per_step: Some(1.5),
+            watts_mean: Some(15.0),
+            edp_js: Some(0.15),
+        };
+        let line = energy(&report);
+        assert!(line.contains("1.50 J per step, 15.00 W") && line.contains("estimate (nameplate)"));
+        report.measured = true;
+        report.source = "powercap package-0".to_owned();
+        assert!(energy(&report).ends_with("measured by powercap package-0"));
+    }
+}
