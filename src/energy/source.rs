@@ -1,0 +1,218 @@
+//! The sampler: reads the chosen rails in its own thread.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::{Choice, Meter, Recorder, Resolved};
+
+/// Default time between two samples, in seconds.
+pub const PERIOD_S: f64 = 0.1;
+
+/// Reads made on demand, between the sampler's own, may take this part of the run's time.
+const DEMAND_SHARE: f64 = 0.005;
+
+/// Power "now" is the mean over this many seconds.
+const NOW_S: f64 = 0.5;
+
+/// Energy of an interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Energy {
+    /// `None` if it was not measured throughout.
+    pub joules: Option<f64>,
+    /// Half-width of its error from the sensor's interval and resolution; `None` for a
+    /// model, whose error is not known.
+    pub uncertainty_j: Option<f64>,
+}
+
+/// What sampling itself took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Rounds of readings.
+    pub samples: u64,
+    /// Seconds spent in them.
+    pub seconds: f64,
+}
+
+/// What the ledger asks of a source; tests give a synthetic one.
+pub trait Supply {
+    /// Energy from `t0_s` to `t1_s`, if it can be had at once without disturbing the run.
+    fn resolve(&self, t0_s: f64, t1_s: f64) -> Resolved;
+
+    /// Energy from `t0_s` to `t1_s`, reading the meters now if they have not been since.
+    fn energy_between(&self, t0_s: f64, t1_s: f64) -> Option<f64>;
+
+    /// Present power in watts.
+    fn power_now(&self) -> Option<f64>;
+}
+
+struct Shared {
+    state: Mutex<State>,
+    stop: Condvar,
+    epoch: Instant,
+}
+
+struct State {
+    recorder: Recorder,
+    cost: Cost,
+    demand_s: f64,
+    stopping: bool,
+}
+
+impl Shared {
+    /// A sampler that panicked leaves consistent traces, so its lock is taken as it is.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn now_s(&self) -> f64 {
+        self.epoch.elapsed().as_secs_f64()
+    }
+
+    /// One round of readings; returns its seconds.
+    fn sample(&self, state: &mut State) -> f64 {
+        let start = Instant::now();
+        state.recorder.sample(|| self.now_s());
+        let seconds = start.elapsed().as_secs_f64();
+        state.cost.samples += 1;
+        state.cost.seconds += seconds;
+        seconds
+    }
+
+    fn run(&self, period_s: f64) {
+        let period = Duration::from_secs_f64(period_s);
+        let mut state = self.lock();
+        while !state.stopping && state.recorder.is_alive() {
+            let waited = self.stop.wait_timeout(state, period);
+            let (guard, timeout) = waited.unwrap_or_else(|e| e.into_inner());
+            state = guard;
+            if timeout.timed_out() && !state.stopping {
+                self.sample(&mut state);
+            }
+        }
+    }
+}
+
+/// The node's energy over time; reading stops when it is dropped. Times are seconds since
+/// it was opened, from [`Source::now_s`].
+pub struct Source {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    text: String,
+    measured: bool,
+    period_s: f64,
+}
+
+impl Source {
+    /// Takes a first sample and starts the thread, if there is anything to read. A period
+    /// outside 1 ms to 1 hour is moved to the nearer end.
+    pub fn start(meters: Vec<Box<dyn Meter>>, choice: &Choice, period_s: f64) -> Self {
+        let period_s = period_s.clamp(1e-3, 3600.0);
+        let recorder = Recorder::new(meters, choice);
+        let empty = recorder.is_empty();
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                recorder,
+                cost: Cost::default(),
+                demand_s: 0.0,
+                stopping: false,
+            }),
+            stop: Condvar::new(),
+            epoch: Instant::now(),
+        });
+        shared.sample(&mut shared.lock());
+        let mut source = Self {
+            shared: Arc::clone(&shared),
+            thread: None,
+            text: choice.text.clone(),
+            measured: choice.measured,
+            period_s,
+        };
+        if !empty {
+            let builder = std::thread::Builder::new().name("energy".into());
+            match builder.spawn(move || shared.run(period_s)) {
+                Ok(thread) => source.thread = Some(thread),
+                // Intervals still get their energy: the meters are then read on demand.
+                Err(why) => log::warn!("energy: no thread for the sampler ({why})"),
+            }
+        }
+        source
+    }
+
+    /// Seconds since the source was opened.
+    pub fn now_s(&self) -> f64 {
+        self.shared.now_s()
+    }
+
+    /// What the energy is made of, e.g. `RAPL package-0 + NVML GPU 0 (...)`; `none` without
+    /// a sensor or model.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// False for a model and for nothing.
+    pub fn measured(&self) -> bool {
+        self.measured
+    }
+
+    /// [`Supply::energy_between`] with its uncertainty.
+    pub fn interval(&self, t0_s: f64, t1_s: f64) -> Energy {
+        let joules = self.energy_between(t0_s, t1_s);
+        let state = self.shared.lock();
+        let uncertainty_j = state.recorder.uncertainty_j(t0_s, t1_s, self.period_s);
+        Energy {
+            joules,
+            uncertainty_j: uncertainty_j.filter(|_| self.measured && joules.is_some()),
+        }
+    }
+
+    /// Messages since the last call: rails that went away, gaps. For the log.
+    pub fn take_messages(&self) -> Vec<String> {
+        self.shared.lock().recorder.take_messages()
+    }
+
+    /// What sampling took so far.
+    pub fn cost(&self) -> Cost {
+        self.shared.lock().cost
+    }
+}
+
+impl Supply for Source {
+    fn resolve(&self, t0_s: f64, t1_s: f64) -> Resolved {
+        let mut state = self.shared.lock();
+        let resolved = state.recorder.resolve(t0_s, t1_s);
+        let mean_s = state.cost.seconds / state.cost.samples.max(1) as f64;
+        let budget_s = DEMAND_SHARE * self.now_s();
+        if resolved != Resolved::Pending || state.demand_s + mean_s > budget_s {
+            return resolved;
+        }
+        state.demand_s += self.shared.sample(&mut state);
+        state.recorder.resolve(t0_s, t1_s)
+    }
+
+    fn energy_between(&self, t0_s: f64, t1_s: f64) -> Option<f64> {
+        let mut state = self.shared.lock();
+        if state.recorder.resolve(t0_s, t1_s) == Resolved::Pending {
+            self.shared.sample(&mut state);
+        }
+        match state.recorder.resolve(t0_s, t1_s) {
+            Resolved::Known(joules) => joules,
+            Resolved::Pending => None,
+        }
+    }
+
+    fn power_now(&self) -> Option<f64> {
+        self.shared.lock().recorder.power_w(NOW_S)
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        self.shared.lock().stopping = true;
+        self.shared.stop.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A panic in the thread is no reason for another one here.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Sensor files below a root that tests can make.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Sensor files hold one short line; more than this is not one.
+const FILE_BYTES_MAX: u64 = 4096;
+
+type ReadText = dyn Fn(&Path) -> io::Result<String> + Send + Sync;
+
+/// A file system seen from a root, with a replaceable way to read a file.
+#[derive(Clone)]
+pub struct Tree {
+    root: PathBuf,
+    read_text: Arc<ReadText>,
+}
+
+impl Tree {
+    /// The real files below `root`.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self::with_reader(root, read_file)
+    }
+
+    /// Files below `root`, read by `read_text`: tests use it to inject errors.
+    pub fn with_reader(
+        root: impl Into<PathBuf>,
+        read_text: impl Fn(&Path) -> io::Result<String> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            root: root.into(),
+            read_text: Arc::new(read_text),
+        }
+    }
+
+    /// Whether this is the machine's own file system.
+    pub fn is_machine(&self) -> bool {
+        self.root == Path::new("/")
+    }
+
+    /// Names in a folder, sorted; none if the folder is not there.
+    pub fn list(&self, folder: &str) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.root.join(folder)) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = entries
+            .filter_map(|e| e.ok()?.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Text of a file, without the white space around it.
+    ///
+    /// # Errors
+    /// What the system says; a file that is not UTF-8 is `InvalidData`.
+    pub fn text(&self, file: &str) -> io::Result<String> {
+        let text = (self.read_text)(&self.root.join(file))?;
+        Ok(text.trim().to_string())
+    }
+
+    /// The whole number that a file holds.
+    ///
+    /// # Errors
+    /// What the system says; `InvalidData` for anything but one whole number.
+    pub fn integer(&self, file: &str) -> io::Result<i64> {
+        let text = self.text(file)?;
+        text.parse().map_err(|_| {
+            let what = if text.is_empty() {
+                "the file is empty".to_string()
+            } else {
+                let start: String = text.chars().take(40).collect();
+                format!("not a whole number: {start:?}")
+            };
+            io::Error::new(io::ErrorKind::InvalidData, what)
+        })
+    }
+
+    /// A path as a message shows it.
+    pub fn shown(&self, file: &str) -> String {
+        self.root.join(file).display().to_string()
+    }
+}
+
+/// Opens the file anew on every read, so that a sensor that went away is noticed.
+fn read_file(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    fs::File::open(path)?
+        .take(FILE_BYTES_MAX)
+        .read_to_string(&mut text)?;
+    Ok(text)
+}
