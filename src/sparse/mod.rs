@@ -2,6 +2,7 @@
 
 mod csr;
 mod planes;
+pub mod order;
 mod sell;
 
 pub use csr::Csr;
