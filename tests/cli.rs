@@ -1,5 +1,7 @@
 //! The command line as a user meets it: exit codes, and messages that say what to do.
 
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Output, Stdio};
 
 fn couloir(args: &[&str]) -> Output {
@@ -94,6 +96,20 @@ fn missing_cases_are_refused() {
 }
 
 #[test]
+fn devices_are_listed_or_their_absence_explained() {
+    let list = printed(&["devices"]);
+    assert!(list.contains("CPU cores"), "{list}");
+    let output = Command::new(env!("CARGO_BIN_EXE_couloir"))
+        .arg("devices")
+        .env("OCL_ICD_VENDORS", "/nonexistent")
+        .output()
+        .expect("the binary starts");
+    let list = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{list}");
+    assert!(list.contains("no OpenCL device: "), "{list}");
+}
+
+#[test]
 fn help_lists_commands_and_flags() {
     let overview = printed(&["--help"]);
     for command in ["run", "tune", "mesh", "devices"] {
@@ -129,11 +145,11 @@ fn lost_output_is_an_error_and_a_closed_pipe_is_none() {
         assert_eq!(output.status.code(), Some(1), "{error}");
         assert!(error.contains("standard output"), "{error}");
     }
-    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let (writer, reader) = UnixStream::pair().expect("a pair of sockets");
     drop(reader);
     let output = Command::new(env!("CARGO_BIN_EXE_couloir"))
         .arg("--help")
-        .stdout(writer)
+        .stdout(OwnedFd::from(writer))
         .output()
         .expect("the binary starts");
     assert_eq!(output.status.code(), Some(0));

@@ -1,19 +1,52 @@
 //! `couloir devices`: what this node has.
 
 use super::{Args, Command, Console};
-use crate::{Error, Result};
+use crate::Result;
+use crate::node::{opencl, topology};
+use crate::report::table::{bytes, columns};
 
 pub(super) const COMMAND: Command = Command {
     name: "devices",
     operand: None,
-    about: "List the processors, OpenCL devices and energy meters of this node",
+    about: "List the processors and OpenCL devices of this node",
     flags: &[],
     call,
 };
 
-fn call(_args: &Args, _console: &mut Console) -> Result<()> {
-    Err(Error::failure(
-        "the node is not connected yet",
-        "use a later revision",
-    ))
+fn call(_args: &Args, console: &mut Console) -> Result<()> {
+    let cores = topology::allowed_cores();
+    let host = topology::host_name();
+    console.line(format!(
+        "{host}: {} CPU cores for this process\n",
+        cores.len()
+    ))?;
+    let devices = match opencl::devices() {
+        Ok(devices) => devices,
+        Err(why) => return console.line(format!("no OpenCL device: {why}")),
+    };
+    let head = [
+        "index", "device", "kind", "units", "memory", "buffers", "fp64", "version", "driver",
+    ];
+    let rows: Vec<_> = devices
+        .iter()
+        .map(|device| {
+            [
+                device.index.to_string(),
+                device.name.clone(),
+                match device.software {
+                    true => format!("{} (software)", device.kind),
+                    false => device.kind.to_owned(),
+                },
+                device.units.to_string(),
+                bytes(device.memory_bytes as f64),
+                device.best_memory().name().to_owned(),
+                if device.fp64 { "yes" } else { "no" }.to_owned(),
+                device.version.clone(),
+                format!("{} {}", device.platform, device.driver),
+            ]
+        })
+        .collect();
+    console.line(columns(&head, &rows))?;
+    console
+        .line("\n`--device INDEX` chooses one; the default is the best that passes its self-check")
 }

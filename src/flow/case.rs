@@ -7,6 +7,7 @@
 mod boundary;
 mod check;
 mod explain;
+mod load;
 mod mesh;
 mod names;
 mod node;
@@ -21,9 +22,9 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 pub use boundary::{Boundary, Solution};
-pub use mesh::{BoxMesh, MeshSource, Shape};
+pub use mesh::MeshSource;
 pub use names::nearest;
-pub use node::{Device, Memory, Node, Split, Threads};
+pub use node::{Node, Split};
 pub use output::{Component, Output, Profile, Reference};
 pub use read::Override;
 pub use time::{StepSize, Time};

@@ -5,10 +5,11 @@
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::write::write_file;
-use crate::Result;
+use crate::Error;
+use crate::node::{MemoryKind, Node};
 
 /// The report of `couloir run`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -69,47 +70,49 @@ pub struct DeviceReport {
     /// What it is.
     pub kind: DeviceKind,
     /// How buffers are shared with it.
+    #[serde(serialize_with = "memory_name")]
     pub memory: MemoryKind,
     /// Whether it computes with 64 bits; false without a device.
     pub fp64: bool,
 }
 
 impl DeviceReport {
-    /// The CPU alone.
-    pub fn none() -> Self {
-        Self {
-            name: "none".to_owned(),
-            kind: DeviceKind::None,
-            memory: MemoryKind::Host,
-            fp64: false,
+    /// The device of `node`, or that there is none.
+    pub fn of(node: &Node) -> Self {
+        match &node.device {
+            Some(device) => Self {
+                name: device.info.name.clone(),
+                kind: match device.info.kind {
+                    "cpu" => DeviceKind::Cpu,
+                    _ => DeviceKind::Gpu,
+                },
+                memory: node.memory,
+                fp64: device.info.fp64,
+            },
+            None => Self {
+                name: "none".to_owned(),
+                kind: DeviceKind::None,
+                memory: node.memory,
+                fp64: false,
+            },
         }
     }
+}
+
+fn memory_name<S: Serializer>(memory: &MemoryKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(memory.name())
 }
 
 /// What a device is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
-    /// A graphics processor.
+    /// A graphics processor or another accelerator.
     Gpu,
     /// An OpenCL driver that computes on CPU cores.
     Cpu,
     /// No device.
     None,
-}
-
-/// How buffers are shared with the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MemoryKind {
-    /// Host memory mapped by the driver.
-    ZeroCopy,
-    /// Fine-grain shared virtual memory.
-    Svm,
-    /// The device's own memory, with staged transfers.
-    Discrete,
-    /// Plain host memory.
-    Host,
 }
 
 /// The pressure solver over a run.
@@ -160,7 +163,7 @@ impl RunReport {
     ///
     /// # Errors
     /// As [`write_file`].
-    pub fn write(&self, path: &Path) -> Result<()> {
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
         write_file(path, |out| {
             serde_json::to_writer_pretty(&mut *out, self)?;
             writeln!(out)

@@ -6,7 +6,7 @@ use super::json::{DeviceKind, EnergyReport, KernelReport, RunReport};
 pub fn closing(report: &RunReport) -> String {
     let device = match report.device.kind {
         DeviceKind::None => "no device".to_owned(),
-        _ => format!("{} ({})", report.device.name, kebab(&report.device.memory)),
+        _ => format!("{} ({})", report.device.name, report.device.memory.name()),
     };
     let wall_s = report.wall_per_step_s;
     let mut lines = vec![
@@ -159,14 +159,6 @@ fn scaled(x: f64, units: &[(f64, &str)]) -> String {
         a if a >= 99.95 => format!("{y:.0} {unit}"),
         a if a >= 9.995 => format!("{y:.1} {unit}"),
         _ => format!("{y:.2} {unit}"),
-    }
-}
-
-/// The name under which a value is written as JSON.
-fn kebab(value: &impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(name)) => name,
-        _ => String::new(),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Boundary, BoxMesh, Case, InitialField, MeshSource, Profile, StepSize};
+use super::{Boundary, Case, InitialField, MeshSource, Profile, StepSize};
+use crate::mesh::BoxSpec;
 use crate::{Error, Result};
 
 /// Cells, faces and points of a box are numbered with 32 bits, whatever its shape.
@@ -101,7 +102,7 @@ impl Case {
         Ok(())
     }
 
-    fn check_box(&self, shape: &BoxMesh) -> Result<()> {
+    fn check_box(&self, shape: &BoxSpec) -> Result<()> {
         if shape.cells.contains(&0) {
             let what = "a direction has no cells";
             return Err(self.wrong("mesh.box.cells", what, "give 1 or more in each"));

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
+use crate::node::{Config, DeviceChoice, MemoryKind};
+
 /// `[node]`: how the node's processors are used.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -11,31 +13,28 @@ pub struct Node {
     /// `split`: `"auto"` (the tabu search), or the device's share of the rows, 0 to 1.
     pub split: Split,
     /// `device`: `"auto"`, `"none"`, or a number from `couloir devices`.
-    pub device: Device,
-    /// `memory`: how buffers are shared with the device.
-    pub memory: Memory,
-    /// `threads`: `"auto"`, or the number of CPU threads.
-    pub threads: Threads,
+    #[serde(deserialize_with = "device")]
+    pub device: DeviceChoice,
+    /// `memory`: how buffers are shared with the device; `"auto"` is the best it offers.
+    #[serde(deserialize_with = "memory")]
+    pub memory: Option<MemoryKind>,
+    /// `threads`: number of CPU threads; `"auto"` is one per core that the device leaves free.
+    #[serde(deserialize_with = "threads")]
+    pub threads: Option<usize>,
     /// `nameplate_watts`: power of the whole node, for an estimate where no sensor is found.
     #[serde(rename = "nameplate_watts")]
     pub nameplate_w: Option<f64>,
 }
 
-/// How buffers are shared with the device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Memory {
-    /// The best that the device offers.
-    #[default]
-    Auto,
-    /// Host memory mapped by the device's driver.
-    ZeroCopy,
-    /// Fine-grain shared virtual memory.
-    Svm,
-    /// The device's own memory, with staged transfers.
-    Discrete,
-    /// Plain host memory: no device is used.
-    Host,
+impl Node {
+    /// What the node is opened with.
+    pub fn config(&self) -> Config {
+        Config {
+            device: self.device,
+            memory: self.memory,
+            threads: self.threads,
+        }
+    }
 }
 
 /// The device's share of the rows of every kernel.
@@ -61,57 +60,46 @@ impl TryFrom<WordOrNumber> for Split {
     }
 }
 
-/// Which device works beside the CPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "WordOrNumber")]
-pub enum Device {
-    /// The best one found; none if there is none.
-    #[default]
-    Auto,
-    /// The CPU alone.
-    None,
-    /// The device with this number in the list of `couloir devices`.
-    Index(usize),
-}
-
-impl TryFrom<WordOrNumber> for Device {
-    type Error = &'static str;
-
-    fn try_from(value: WordOrNumber) -> Result<Self, Self::Error> {
-        match &value {
-            WordOrNumber::Word(word) if word == "auto" => Ok(Self::Auto),
-            WordOrNumber::Word(word) if word == "none" => Ok(Self::None),
-            _ => match value.whole() {
-                Some(index) => Ok(Self::Index(index)),
-                None => {
-                    Err("not a device; give \"auto\", \"none\", or a number from `couloir devices`")
-                }
-            },
-        }
+fn device<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DeviceChoice, D::Error> {
+    let value = WordOrNumber::deserialize(deserializer)?;
+    match (&value, value.whole()) {
+        (WordOrNumber::Word(word), _) if word == "auto" => Ok(DeviceChoice::Auto),
+        (WordOrNumber::Word(word), _) if word == "none" => Ok(DeviceChoice::None),
+        (_, Some(index)) => Ok(DeviceChoice::Index(index)),
+        _ => Err(de::Error::custom(
+            "not a device; give \"auto\", \"none\", or a number from `couloir devices`",
+        )),
     }
 }
 
-/// Number of CPU threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "WordOrNumber")]
-pub enum Threads {
-    /// One per core that the device leaves free.
-    #[default]
-    Auto,
-    /// This many, at least one.
-    Count(usize),
+fn threads<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    let value = WordOrNumber::deserialize(deserializer)?;
+    match (&value, value.whole()) {
+        (WordOrNumber::Word(word), _) if word == "auto" => Ok(None),
+        (_, Some(count)) if (1..=4096).contains(&count) => Ok(Some(count)),
+        _ => Err(de::Error::custom(
+            "not a number of threads; give \"auto\", or 1 to 4096",
+        )),
+    }
 }
 
-impl TryFrom<WordOrNumber> for Threads {
-    type Error = &'static str;
-
-    fn try_from(value: WordOrNumber) -> Result<Self, Self::Error> {
-        match (&value, value.whole()) {
-            (WordOrNumber::Word(word), _) if word == "auto" => Ok(Self::Auto),
-            (_, Some(count)) if count >= 1 => Ok(Self::Count(count)),
-            _ => Err("not a number of threads; give \"auto\", or 1 or more"),
-        }
+fn memory<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<MemoryKind>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Name {
+        Auto,
+        ZeroCopy,
+        Svm,
+        Discrete,
+        Host,
     }
+    Ok(match Name::deserialize(deserializer)? {
+        Name::Auto => None,
+        Name::ZeroCopy => Some(MemoryKind::ZeroCopy),
+        Name::Svm => Some(MemoryKind::Svm),
+        Name::Discrete => Some(MemoryKind::Discrete),
+        Name::Host => Some(MemoryKind::Host),
+    })
 }
 
 /// A value that is either a word or a number.
