@@ -7,15 +7,19 @@
 use std::ops::Range;
 
 pub mod build;
+pub mod check;
 mod faces;
 pub mod generate;
 pub mod geometry;
 pub mod gmsh;
 pub mod periodic;
+pub mod quality;
 
+pub use check::check;
 pub use generate::{BoxShape, BoxSpec, box_mesh};
 pub use geometry::Geometry;
 pub use periodic::join_periodic;
+pub use quality::{Discretisation, Quality};
 
 /// Shape of a cell; the number of points is fixed by it (Gmsh and VTK share this order of
 /// points for these four shapes).
