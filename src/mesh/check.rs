@@ -136,8 +136,7 @@ fn closed(mesh: &Mesh, geometry: &Geometry) -> Result<()> {
 
 fn facing(mesh: &Mesh, geometry: &Geometry) -> Result<()> {
     let d_n = |f: usize| dot(geometry.d[f], geometry.face_normal[f]);
-    // Written so that NaN is bad.
-    let bad = |&f: &usize| !(d_n(f) > 0.0);
+    let bad = |&f: &usize| d_n(f).is_nan() || d_n(f) <= 0.0;
     let Some(first) = (0..mesh.faces()).find(bad) else {
         return Ok(());
     };

@@ -103,22 +103,23 @@ impl Quality {
     pub fn recommend(&self) -> (Discretisation, String) {
         let angle = self.non_orthogonality_max_deg;
         let lambda = self.lambda_max;
-        if !(angle <= NON_ORTHOGONALITY_MAX_DEG) {
-            let why = format!(
-                "non-orthogonality reaches {angle:.1} degrees (limit {NON_ORTHOGONALITY_MAX_DEG})"
-            );
-            (Discretisation::Consistent, why)
-        } else if !(lambda <= LAMBDA_MAX) {
-            let why = format!(
-                "the largest eigenvalue of Gamma Gamma_sc is {lambda:.3} (limit {LAMBDA_MAX})"
-            );
-            (Discretisation::Consistent, why)
-        } else {
+        let fits = angle <= NON_ORTHOGONALITY_MAX_DEG && lambda <= LAMBDA_MAX;
+        if fits {
             let why = format!(
                 "non-orthogonality is at most {angle:.1} degrees \
                  and the largest eigenvalue of Gamma Gamma_sc {lambda:.3}"
             );
             (Discretisation::SymmetryPreserving, why)
+        } else if angle > NON_ORTHOGONALITY_MAX_DEG {
+            let why = format!(
+                "non-orthogonality reaches {angle:.1} degrees (limit {NON_ORTHOGONALITY_MAX_DEG})"
+            );
+            (Discretisation::Consistent, why)
+        } else {
+            let why = format!(
+                "the largest eigenvalue of Gamma Gamma_sc is {lambda:.3} (limit {LAMBDA_MAX})"
+            );
+            (Discretisation::Consistent, why)
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Sparse matrices.
 
 mod csr;
-mod planes;
 pub mod order;
+mod planes;
 mod sell;
 
 pub use csr::Csr;
