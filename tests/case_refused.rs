@@ -132,3 +132,38 @@ fn damaged_cases_never_panic() {
         }
     }
 }
+
+/// A wrong key is answered with the list of those allowed, so the lists are asked for.
+#[test]
+fn the_readme_documents_every_key() {
+    let readme = include_str!("../README.md");
+    let mut keys = 0;
+    for (section, prefix) in [
+        ("[mesh]\nzzzz = 1", ""),
+        ("[mesh]\nbox = { zzzz = 1 }", "box."),
+        ("[fluid]\nzzzz = 1", ""),
+        ("[time]\nzzzz = 1", ""),
+        ("[scheme]\nzzzz = 1", ""),
+        ("[initial]\nzzzz = 1", ""),
+        ("[boundary.a]\nzzzz = 1", ""),
+        ("[force]\nzzzz = 1", ""),
+        ("[poisson]\nzzzz = 1", ""),
+        ("[output]\nzzzz = 1", ""),
+        ("[output]\nprofiles = [{ zzzz = 1 }]", "profiles."),
+        ("[node]\nzzzz = 1", ""),
+    ] {
+        let message = refusal(section);
+        let (_, list) = message
+            .split_once("; use one of: ")
+            .or_else(|| message.split_once("; the only key is "))
+            .expect("a list of keys");
+        for key in list.split(", ") {
+            assert!(
+                readme.contains(&format!("`{prefix}{key}`")),
+                "{section}: {key}"
+            );
+            keys += 1;
+        }
+    }
+    assert!(keys > 35, "{keys}");
+}

@@ -63,6 +63,7 @@ fn choose(name: &str, allowed: &[&str]) -> String {
     {
         Some(key) if allowed.len() == 1 => format!("it is called {key} here"),
         Some(key) => format!("did you mean {key}? It is one of: {list}"),
+        None if allowed.len() == 1 => format!("the only key is {list}"),
         None => format!("use one of: {list}"),
     }
 }
