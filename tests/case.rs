@@ -232,7 +232,7 @@ fn meshes_are_loaded_with_periodic_sides_joined() {
         zmax = { type = "slip" }
         [mesh]
     "#;
-    let mesh = parse(&format!("{sides}box = {{ cells = [5, 3, 2] }}"), &[])
+    let (mesh, _) = parse(&format!("{sides}box = {{ cells = [5, 3, 2] }}"), &[])
         .and_then(|case| case.load_mesh())
         .unwrap();
     assert_eq!(mesh.cells(), 30);
@@ -250,7 +250,7 @@ fn meshes_are_loaded_with_periodic_sides_joined() {
     );
 
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/cavity.toml");
-    let mesh = Case::read(&path, &[])
+    let (mesh, _) = Case::read(&path, &[])
         .and_then(|case| case.load_mesh())
         .unwrap();
     assert_eq!(mesh.cells(), 5714);

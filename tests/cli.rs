@@ -96,6 +96,87 @@ fn missing_cases_are_refused() {
 }
 
 #[test]
+fn meshes_are_described() {
+    let text = printed(&["mesh", "cases/meshes/cube.msh"]);
+    for part in [
+        "3630: tetrahedron 3630",
+        "1.000000000 m3",
+        "walls",
+        "consistent, because",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let text = printed(&[
+        "mesh",
+        "cases/channel.toml",
+        "--set",
+        "mesh.box.cells=[4, 5, 6]",
+    ]);
+    assert!(text.contains("hexahedron 120"), "{text}");
+    assert!(
+        text.contains("discretisation: symmetry-preserving"),
+        "{text}"
+    );
+    let set = "scheme.discretisation=consistent";
+    let text = printed(&["mesh", "cases/channel.toml", "--set", set]);
+    assert!(
+        text.contains("consistent, because the case asks for it"),
+        "{text}"
+    );
+}
+
+#[test]
+fn bad_meshes_are_refused() {
+    let folder = std::env::temp_dir().join(format!("couloir-cli-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let garbage = folder.join("garbage.msh");
+    let garbage = garbage.to_str().expect("a UTF-8 path");
+    let bytes: Vec<u8> = (0..4096u32).map(|i| (i * i % 251) as u8).collect();
+    std::fs::write(garbage, bytes).expect("a file");
+    let truncated = folder.join("truncated.msh");
+    let truncated = truncated.to_str().expect("a UTF-8 path");
+    let whole = std::fs::read("cases/meshes/cavity.msh").expect("the cavity's mesh");
+    std::fs::write(truncated, &whole[..whole.len() / 2]).expect("a file");
+    for (mesh, code) in [
+        ("absent.msh", 1),
+        ("cases", 1),
+        (garbage, 2),
+        (truncated, 2),
+    ] {
+        assert!(refused(&["mesh", mesh], code).contains(mesh));
+        let set = format!("mesh.file={mesh}");
+        assert!(refused(&["mesh", "cases/cube.toml", "--set", &set], 2).contains(mesh));
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+
+    let error = refused(
+        &[
+            "mesh",
+            "cases/cube.toml",
+            "--set",
+            "boundary.side.type=slip",
+        ],
+        2,
+    );
+    assert!(
+        error.contains("the mesh has no boundary \"side\""),
+        "{error}"
+    );
+    let error = refused(
+        &[
+            "mesh",
+            "cases/cube.toml",
+            "--set",
+            "mesh.file=cases/meshes/cavity.msh",
+        ],
+        2,
+    );
+    assert!(error.contains("\"frontAndBack\" has no section"), "{error}");
+    let error = refused(&["mesh", "cases/meshes/cube.msh", "--set", "a=1"], 2);
+    assert!(error.contains("a mesh file has no keys"), "{error}");
+}
+
+#[test]
 fn devices_are_listed_or_their_absence_explained() {
     let list = printed(&["devices"]);
     assert!(list.contains("CPU cores"), "{list}");

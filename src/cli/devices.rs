@@ -1,14 +1,18 @@
 //! `couloir devices`: what this node has.
 
+use std::path::Path;
+
 use super::{Args, Command, Console};
 use crate::Result;
-use crate::node::{opencl, topology};
+use crate::energy::{self, Context, Nameplate, Tree};
+use crate::node::opencl::{self, DeviceInfo};
+use crate::node::topology;
 use crate::report::table::{bytes, columns};
 
 pub(super) const COMMAND: Command = Command {
     name: "devices",
     operand: None,
-    about: "List the processors and OpenCL devices of this node",
+    about: "List the cores, OpenCL devices and energy meters of this node",
     flags: &[],
     call,
 };
@@ -20,10 +24,20 @@ fn call(_args: &Args, console: &mut Console) -> Result<()> {
         "{host}: {} CPU cores for this process\n",
         cores.len()
     ))?;
-    let devices = match opencl::devices() {
-        Ok(devices) => devices,
-        Err(why) => return console.line(format!("no OpenCL device: {why}")),
+    match opencl::devices() {
+        Ok(devices) => console.line(table(&devices))?,
+        Err(why) => console.line(format!("no OpenCL device: {why}"))?,
+    }
+    console.line("")?;
+    let context = Context {
+        tree: Tree::at(Path::new("/")),
+        nameplate: Nameplate::default(),
     };
+    let (_, choice) = energy::find(&context);
+    choice.log.iter().try_for_each(|line| console.line(line))
+}
+
+fn table(devices: &[DeviceInfo]) -> String {
     let head = [
         "index", "device", "kind", "units", "memory", "buffers", "fp64", "version", "driver",
     ];
@@ -46,7 +60,6 @@ fn call(_args: &Args, console: &mut Console) -> Result<()> {
             ]
         })
         .collect();
-    console.line(columns(&head, &rows))?;
-    console
-        .line("\n`--device INDEX` chooses one; the default is the best that passes its self-check")
+    let hint = "`--device INDEX` chooses one; the default is the best that passes its self-check";
+    format!("{}\n\n{hint}", columns(&head, &rows))
 }

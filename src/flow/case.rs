@@ -19,7 +19,9 @@ mod time;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+
+use crate::mesh::Discretisation;
 
 pub use boundary::{Boundary, Solution};
 pub use mesh::MeshSource;
@@ -91,21 +93,27 @@ pub struct Fluid {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Scheme {
-    /// `discretisation`: which operators are built.
-    pub discretisation: Discretisation,
+    /// `discretisation`: which operators are built; `"auto"` measures the mesh.
+    #[serde(deserialize_with = "discretisation")]
+    pub discretisation: Option<Discretisation>,
 }
 
-/// Which operators are built.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Discretisation {
-    /// Chosen by measuring the mesh; the log says which and why.
-    #[default]
-    Auto,
-    /// Preserves the symmetries of the continuous operators; for near-orthogonal meshes.
-    SymmetryPreserving,
-    /// Consistent on any mesh.
-    Consistent,
+fn discretisation<'de, D>(deserializer: D) -> Result<Option<Discretisation>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Name {
+        Auto,
+        SymmetryPreserving,
+        Consistent,
+    }
+    Ok(match Name::deserialize(deserializer)? {
+        Name::Auto => None,
+        Name::SymmetryPreserving => Some(Discretisation::SymmetryPreserving),
+        Name::Consistent => Some(Discretisation::Consistent),
+    })
 }
 
 /// `[initial]`.

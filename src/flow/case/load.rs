@@ -1,18 +1,26 @@
 //! The mesh of a case, ready for the operators.
 
 use super::{Boundary, Case, MeshSource};
-use crate::mesh::{Mesh, box_mesh, gmsh, join_periodic};
+use crate::mesh::{Discretisation, Geometry, Mesh, Quality, box_mesh, check, gmsh, join_periodic};
 use crate::{Error, Result};
 
 impl Case {
-    /// Reads or makes the mesh, matches its boundaries with the case's, and joins those that
-    /// are periodic.
+    /// Reads or makes the mesh, matches its boundaries with the case's, joins those that are
+    /// periodic, and checks the result.
     ///
     /// # Errors
-    /// As [`gmsh::read`], [`box_mesh`], [`Case::match_patches`] and [`join_periodic`].
-    pub fn load_mesh(&self) -> Result<Mesh> {
+    /// As [`gmsh::read`], [`box_mesh`], [`Case::match_patches`], [`join_periodic`] and
+    /// [`check()`].
+    pub fn load_mesh(&self) -> Result<(Mesh, Geometry)> {
         let mut mesh = match &self.mesh {
-            MeshSource::File(path) => gmsh::read(path)?,
+            MeshSource::File(path) => gmsh::read(path).map_err(|error| match error {
+                // The key that names the file is what to correct.
+                Error::Io { source, remedy, .. } => {
+                    let what = format!("{} cannot be read ({source})", path.display());
+                    Error::input(self.place("mesh.file"), what, remedy)
+                }
+                other => other,
+            })?,
             MeshSource::Box(spec) => box_mesh(spec)?,
         };
         let names: Vec<&str> = mesh.patches.iter().map(|p| p.name.as_str()).collect();
@@ -32,6 +40,17 @@ impl Case {
                 other => other,
             })?;
         }
-        Ok(mesh)
+        let geometry = Geometry::of(&mesh);
+        check(&mesh, &geometry)?;
+        Ok((mesh, geometry))
+    }
+
+    /// The discretisation for a mesh of this quality, and why: the case's own choice, or else
+    /// what [`Quality::recommend`] says.
+    pub fn discretisation(&self, quality: &Quality) -> (Discretisation, String) {
+        match self.scheme.discretisation {
+            Some(chosen) => (chosen, "the case asks for it".to_owned()),
+            None => quality.recommend(),
+        }
     }
 }
