@@ -205,7 +205,20 @@ impl Matcher<'_> {
             None => format!("group {}", side.cell),
         };
         let cell = |side: &Side| self.mesh.cell_name(side.cell as usize);
-        let (what, remedy) = match (of_cells, named) {
+        let mut of_cells = of_cells.to_vec();
+        of_cells.sort_unstable_by_key(|side| side.cell);
+        if let Some(pair) = of_cells.windows(2).find(|w| self.equal(&w[0], &w[1])) {
+            return Error::input(
+                self.place,
+                format!(
+                    "{} and {} are the same cell {at}",
+                    cell(&pair[0]),
+                    cell(&pair[1])
+                ),
+                "list each cell once, in one physical group",
+            );
+        }
+        let (what, remedy) = match (of_cells.as_slice(), named) {
             ([], [first, ..]) => (
                 format!("a face of {} {at} is not a side of any cell", name(first)),
                 "export the volume elements with the surfaces, all of one mesh",
@@ -242,10 +255,20 @@ impl Matcher<'_> {
                         .collect::<Vec<_>>()
                         .join(", ")
                 ),
-                "list each cell once, in one physical group, and mesh again without overlap",
+                "mesh the geometry again, without overlapping cells",
             ),
         };
         Error::input(self.place, what, remedy)
+    }
+
+    /// Whether two sides are of cells with the same points.
+    fn equal(&self, a: &Side, b: &Side) -> bool {
+        let sorted = |side: &Side| {
+            let mut points = self.mesh.cell(side.cell as usize).to_vec();
+            points.sort_unstable();
+            points
+        };
+        sorted(a) == sorted(b)
     }
 
     fn unnamed(&self, count: usize, first: &Side) -> Error {
