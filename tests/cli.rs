@@ -191,6 +191,24 @@ fn devices_are_listed_or_their_absence_explained() {
 }
 
 #[test]
+fn results_that_cannot_be_written_end_the_run_at_its_start() {
+    let error = refused(&["run", "cases/cube.toml", "--out", "Cargo.toml/out"], 1);
+    assert!(
+        error.contains("in the way; choose another with --out"),
+        "{error}"
+    );
+    let args = [
+        "run",
+        "cases/cube.toml",
+        "--out",
+        "target/tmp/out",
+        "--json",
+    ];
+    let error = refused(&[&args[..], &["Cargo.toml/a.json"]].concat(), 1);
+    assert!(error.contains("Cargo.toml"), "{error}");
+}
+
+#[test]
 fn help_lists_commands_and_flags() {
     let overview = printed(&["--help"]);
     for command in ["run", "tune", "mesh", "devices"] {

@@ -1,7 +1,7 @@
 //! From the words of the command line to a command, its operand and its flags.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lexopt::Arg;
 
@@ -32,6 +32,13 @@ impl Args {
     /// Whether `flag` is given.
     pub(super) fn has(&self, flag: &Flag) -> bool {
         self.flags.iter().any(|(given, _)| given.name == flag.name)
+    }
+
+    /// The value of `flag`, as a path; of several, the last.
+    pub(super) fn path(&self, flag: &Flag) -> Option<&Path> {
+        let mut given = self.flags.iter().rev();
+        let found = given.find(|(given, _)| given.name == flag.name);
+        found.map(|(_, value)| Path::new(value))
     }
 
     /// What the flags set in the case, in their order.

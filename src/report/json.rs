@@ -170,3 +170,106 @@ impl RunReport {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> RunReport {
+        RunReport {
+            case: "cavity".to_owned(),
+            cells: 5714,
+            faces: 20129,
+            ranks: 1,
+            precision: Precision::Fp64,
+            discretisation: "consistent".to_owned(),
+            device: DeviceReport {
+                name: "Mali".to_owned(),
+                kind: DeviceKind::Gpu,
+                memory: MemoryKind::ZeroCopy,
+                fp64: true,
+            },
+            threads: 2,
+            steps: 10,
+            time_s: 0.1,
+            wall_per_step_s: 0.02,
+            predicted_per_step_s: Some(0.021),
+            poisson: PoissonReport {
+                iterations_mean: 31.5,
+                relative_residual_max: 9e-9,
+            },
+            divergence_max: 1e-9,
+            kinetic_energy: 0.003,
+            bytes_copied_per_step: 0.0,
+            energy: EnergyReport {
+                source: "none".to_owned(),
+                ..EnergyReport::default()
+            },
+            kernels: vec![KernelReport {
+                name: "spmv".to_owned(),
+                calls_per_step: 64.0,
+                split_ratio: 0.625,
+                time_s: 0.1,
+                gb_per_s: 12.5,
+                roofline_fraction: None,
+                joules: None,
+            }],
+        }
+    }
+
+    fn keys(value: &serde_json::Value) -> Vec<&str> {
+        let object = value.as_object().expect("an object");
+        object.keys().map(String::as_str).collect()
+    }
+
+    /// The names that readers rely on, in the alphabet's order.
+    #[test]
+    fn field_names_are_the_contract() {
+        let json = serde_json::to_value(report()).unwrap();
+        let names = "bytes_copied_per_step case cells device discretisation divergence_max \
+                     energy faces kernels kinetic_energy poisson precision \
+                     predicted_per_step_s ranks steps threads time_s wall_per_step_s";
+        assert_eq!(keys(&json).join(" "), names);
+        assert_eq!(keys(&json["device"]).join(" "), "fp64 kind memory name");
+        let names = "iterations_mean relative_residual_max";
+        assert_eq!(keys(&json["poisson"]).join(" "), names);
+        let names = "edp_js joules_per_step measured source watts_mean";
+        assert_eq!(keys(&json["energy"]).join(" "), names);
+        let names = "calls_per_step gb_per_s joules name roofline_fraction split_ratio time_s";
+        assert_eq!(keys(&json["kernels"][0]).join(" "), names);
+
+        assert_eq!(json["precision"], "fp64");
+        assert_eq!(json["device"]["kind"], "gpu");
+        assert_eq!(json["device"]["memory"], "zero-copy");
+        assert!(json["energy"]["joules_per_step"].is_null());
+        assert!(json["kernels"][0]["joules"].is_null());
+    }
+
+    #[test]
+    fn the_table_shows_shares_prediction_and_absence() {
+        let text = super::super::table::closing(&report());
+        for part in [
+            "cavity: 5714 cells, consistent discretisation, 10 steps",
+            "2 threads with Mali (zero-copy); 0 bytes copied per step",
+            "20.0 ms measured, 21.0 ms predicted (+5.0 %)",
+            "energy: not measured",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+        let row = text
+            .lines()
+            .find(|line| line.starts_with("spmv"))
+            .expect("a row");
+        let cells: Vec<_> = row
+            .split("  ")
+            .map(str::trim)
+            .filter(|c| !c.is_empty())
+            .collect();
+        assert_eq!(
+            cells,
+            [
+                "spmv", "64.0", "0.625", "100 ms", "50.0 %", "12.50", "n/a", "n/a"
+            ]
+        );
+    }
+}

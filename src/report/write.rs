@@ -5,6 +5,24 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
+/// Makes sure, before a long run, that files can be written to `folder`, which is made if it is
+/// missing.
+///
+/// # Errors
+/// As [`write_file`].
+pub fn ensure_writable(folder: &Path) -> Result<()> {
+    let probe = temporary(&folder.join("probe"));
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&probe, "\n"))
+        .and_then(|()| std::fs::remove_file(&probe))
+        .map_err(|error| {
+            // The first error is the one to report; the file may not even be there.
+            let _ = std::fs::remove_file(&probe);
+            let remedy = remedy(&error);
+            Error::io(folder, error, remedy)
+        })
+}
+
 /// Writes what `fill` writes to the file `path`: to a temporary name in the same folder, which
 /// is made if it is missing, then renamed. A `path` that is no regular file, such as
 /// `/dev/stdout`, is written to directly.
@@ -118,6 +136,12 @@ mod tests {
             let error = write_file(&path, |_| Ok(())).unwrap_err().to_string();
             assert!(error.contains("in the way"), "{error}");
         }
+        for blocked in [folder.join("file"), folder.join("file/a")] {
+            let error = ensure_writable(&blocked).unwrap_err().to_string();
+            assert!(error.contains("in the way"), "{error}");
+        }
+        ensure_writable(&folder.join("a/b")).unwrap();
+        assert!(names(&folder.join("a/b")).is_empty());
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
