@@ -111,4 +111,14 @@ macro_rules! kernels {
     };
 }
 
-kernels!(axpy, dot, spmv);
+kernels!(
+    axpy,
+    dot,
+    face_flux,
+    gradient_correct,
+    gspmv,
+    predict,
+    spmv,
+    spmv_add,
+    spmv_dot,
+);

@@ -109,6 +109,12 @@ pub struct Rows<'a, T: Real> {
     pub scalars: &'a [T],
 }
 
+/// `a x + y` of each row, rounded once.
+#[inline(always)]
+pub fn fma<T: Real>(a: &[T; WIDTH], x: &[T; WIDTH], y: &[T; WIDTH]) -> [T; WIDTH] {
+    std::array::from_fn(|l| a[l].fma(x[l], y[l]))
+}
+
 /// Calls `f(i)` for the first row of each group of [`WIDTH`] rows below `n`.
 #[inline(always)]
 pub fn each(n: usize, mut f: impl FnMut(usize)) {

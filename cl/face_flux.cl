@@ -1,0 +1,25 @@
+/* psi <- base + sum_k A_k u_k + sum_k B_k n_k */
+__kernel void face_flux_kernel(__global REAL *psi, __global const REAL *base,
+                               __global const REAL *u0, __global const REAL *u1,
+                               __global const REAL *u2, __global const REAL *n0,
+                               __global const REAL *n1, __global const REAL *n2, MATRIX(a),
+                               __global const REAL *a0, __global const REAL *a1,
+                               __global const REAL *a2, MATRIX(b), __global const REAL *b0,
+                               __global const REAL *b1, __global const REAL *b2) {
+    EACH_ROW(i) {
+        realv s = LOAD(base, i);
+        EACH_ENTRY(e, a, i) {
+            const uintv j = COLUMN(a, e);
+            s = fma(LOAD(a0, e), GATHER(u0, j), s);
+            s = fma(LOAD(a1, e), GATHER(u1, j), s);
+            s = fma(LOAD(a2, e), GATHER(u2, j), s);
+        }
+        EACH_ENTRY(e, b, i) {
+            const uintv j = COLUMN(b, e);
+            s = fma(LOAD(b0, e), GATHER(n0, j), s);
+            s = fma(LOAD(b1, e), GATHER(n1, j), s);
+            s = fma(LOAD(b2, e), GATHER(n2, j), s);
+        }
+        STORE(psi, i, s);
+    }
+}

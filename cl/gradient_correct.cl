@@ -1,0 +1,30 @@
+/* g_k <- base_k + A_k p + B_k q; u_k <- s_k - dt g_k */
+__kernel void gradient_correct_kernel(
+    __global REAL *u0, __global REAL *u1, __global REAL *u2, __global REAL *g0,
+    __global REAL *g1, __global REAL *g2, __global const REAL *s0, __global const REAL *s1,
+    __global const REAL *s2, __global const REAL *base0, __global const REAL *base1,
+    __global const REAL *base2, __global const REAL *p, __global const REAL *q, MATRIX(a),
+    __global const REAL *a0, __global const REAL *a1, __global const REAL *a2, MATRIX(b),
+    __global const REAL *b0, __global const REAL *b1, __global const REAL *b2, const REAL dt) {
+    EACH_ROW(i) {
+        realv t0 = LOAD(base0, i), t1 = LOAD(base1, i), t2 = LOAD(base2, i);
+        EACH_ENTRY(e, a, i) {
+            const realv x = GATHER(p, COLUMN(a, e));
+            t0 = fma(LOAD(a0, e), x, t0);
+            t1 = fma(LOAD(a1, e), x, t1);
+            t2 = fma(LOAD(a2, e), x, t2);
+        }
+        EACH_ENTRY(e, b, i) {
+            const realv x = GATHER(q, COLUMN(b, e));
+            t0 = fma(LOAD(b0, e), x, t0);
+            t1 = fma(LOAD(b1, e), x, t1);
+            t2 = fma(LOAD(b2, e), x, t2);
+        }
+        STORE(g0, i, t0);
+        STORE(g1, i, t1);
+        STORE(g2, i, t2);
+        STORE(u0, i, fma((realv)(-dt), t0, LOAD(s0, i)));
+        STORE(u1, i, fma((realv)(-dt), t1, LOAD(s1, i)));
+        STORE(u2, i, fma((realv)(-dt), t2, LOAD(s2, i)));
+    }
+}

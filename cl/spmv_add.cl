@@ -1,0 +1,9 @@
+/* y <- z + f (A x) */
+__kernel void spmv_add_kernel(__global REAL *y, __global const REAL *z, __global const REAL *x,
+                              MATRIX(a), __global const REAL *a_val, const REAL f) {
+    EACH_ROW(i) {
+        realv s = (realv)(0);
+        EACH_ENTRY(e, a, i) s = fma(LOAD(a_val, e), GATHER(x, COLUMN(a, e)), s);
+        STORE(y, i, fma((realv)(f), s, LOAD(z, i)));
+    }
+}

@@ -1,0 +1,72 @@
+//! `g_k <- base_k + A_k p + B_k q`, `u_k <- s_k - dt g_k`, k = 0, 1, 2: pressure gradient from cells
+//! and nodes, and the velocity it corrects. 6 flops and 28 bytes per entry, 6 flops and 96 bytes
+//! per row (fp64).
+
+use super::rows::{Mat, WIDTH, chunk, chunk_mut, each, fma};
+use super::{Flops, Kernel, Real, Rows, Shape};
+
+/// out u_0, u_1, u_2, g_0, g_1, g_2; own s_0, s_1, s_2, base_0, base_1, base_2; gather p, q;
+/// matrices A (3 planes, with p), B (3 planes, with q); scalars dt.
+pub fn kernel<T: Real>() -> Kernel<T> {
+    Kernel {
+        name: "gradient_correct",
+        formula: "g_k <- base_k + A_k p + B_k q; u_k <- s_k - dt g_k",
+        source: include_str!("../../cl/gradient_correct.cl"),
+        shape: Shape {
+            out: 6,
+            own: 6,
+            gather: 2,
+            mats: &[3, 3],
+            scalars: 1,
+            ..Shape::NONE
+        },
+        flops: Flops {
+            row: 6.0,
+            entry: [6.0; 2],
+        },
+        reference,
+        host,
+    }
+}
+
+fn reference<T: Real>(r: &mut Rows<'_, T>) {
+    for k in 0..3 {
+        for i in 0..r.n {
+            let mut g = r.own[3 + k][i];
+            for (a, x) in r.mats.iter().zip(r.gather) {
+                for e in a.entries(r.first + i) {
+                    g = a.planes[k][e].fma(x[a.col[e] as usize], g);
+                }
+            }
+            r.out[3 + k][i] = g;
+            r.out[k][i] = (-r.scalars[0]).fma(g, r.own[k][i]);
+        }
+    }
+}
+
+#[inline(always)]
+fn body<T: Real>(r: &mut Rows<'_, T>) {
+    let ([a, b], [p, q, ..]) = (r.mats, r.gather);
+    let (own, first) = (r.own, r.first);
+    let minus_dt = [-r.scalars[0]; WIDTH];
+    let (velocity, gradient) = r.out.split_at_mut(3);
+    each(r.n, |i| {
+        let mut g: [[T; WIDTH]; 3] = std::array::from_fn(|k| *chunk(own[3 + k], i));
+        let mut add = |m: &Mat<'_, T>, x: &[T]| {
+            for e in m.entries(first + i) {
+                let x = m.gather(x, e);
+                for (k, g) in g.iter_mut().enumerate() {
+                    *g = fma(m.values(k, e), &x, g);
+                }
+            }
+        };
+        add(&a, p);
+        add(&b, q);
+        for k in 0..3 {
+            *chunk_mut(gradient[k], i) = g[k];
+            *chunk_mut(velocity[k], i) = fma(&minus_dt, &g[k], chunk(own[k], i));
+        }
+    });
+}
+
+crate::simd!(body);

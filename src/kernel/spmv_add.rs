@@ -1,0 +1,54 @@
+//! `y <- z + a (A x)`: 2 flops per entry and 2 per row; 12 bytes per entry and 24 per row (fp64).
+
+use super::rows::{WIDTH, chunk, chunk_mut, each, fma};
+use super::{Flops, Kernel, Real, Rows, Shape};
+
+/// out y; own z; gather x; matrix A; scalars a.
+pub fn kernel<T: Real>() -> Kernel<T> {
+    Kernel {
+        name: "spmv_add",
+        formula: "y <- z + a (A x)",
+        source: include_str!("../../cl/spmv_add.cl"),
+        shape: Shape {
+            out: 1,
+            own: 1,
+            gather: 1,
+            mats: &[1],
+            scalars: 1,
+            ..Shape::NONE
+        },
+        flops: Flops {
+            row: 2.0,
+            entry: [2.0, 0.0],
+        },
+        reference,
+        host,
+    }
+}
+
+fn reference<T: Real>(r: &mut Rows<'_, T>) {
+    let a = r.mats[0];
+    for i in 0..r.n {
+        let mut s = T::ZERO;
+        for e in a.entries(r.first + i) {
+            s = a.planes[0][e].fma(r.gather[0][a.col[e] as usize], s);
+        }
+        r.out[0][i] = r.scalars[0].fma(s, r.own[0][i]);
+    }
+}
+
+#[inline(always)]
+fn body<T: Real>(r: &mut Rows<'_, T>) {
+    let (a, x, z, first) = (r.mats[0], r.gather[0], r.own[0], r.first);
+    let factor = [r.scalars[0]; WIDTH];
+    let [y, ..] = &mut r.out;
+    each(r.n, |i| {
+        let mut s = [T::ZERO; WIDTH];
+        for e in a.entries(first + i) {
+            s = fma(a.values(0, e), &a.gather(x, e), &s);
+        }
+        *chunk_mut(y, i) = fma(&factor, &s, chunk(z, i));
+    });
+}
+
+crate::simd!(body);
