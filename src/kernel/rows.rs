@@ -144,15 +144,15 @@ pub fn reduce<T: Real, const K: usize>(
                 }
             }
         }
-        for k in 0..K {
+        for ((acc, kind), partial) in acc.iter_mut().zip(kinds).zip(partial.iter_mut()) {
             let mut w = LANES / 2;
             while w > 0 {
                 for l in 0..w {
-                    acc[k][l] = combine(kinds[k], acc[k][l], acc[k][l + w]);
+                    acc[l] = combine(kind, acc[l], acc[l + w]);
                 }
                 w /= 2;
             }
-            partial[k][block] = acc[k][0];
+            partial[block] = acc[0];
         }
     }
 }
