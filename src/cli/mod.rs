@@ -1,6 +1,6 @@
 //! The command line: one table of commands and flags, for parsing and for help alike.
 //!
-//! A command is a file with its [`Command`], and one word in [`COMMANDS`].
+//! A command is a file with its `Command`, and one word in `COMMANDS`.
 
 mod args;
 mod devices;
