@@ -1,7 +1,6 @@
 # Two commands to begin with: `make run` and `make test`.
 
 CARGO ?= cargo
-COULOIR = target/release/couloir
 
 .PHONY: help run test verify clean setup
 
@@ -16,7 +15,7 @@ setup:
 
 run: setup
 	@$(CARGO) build --release
-	@$(COULOIR) run cases/cavity.toml --out out/cavity
+	@$(CARGO) run --release --quiet -- run cases/cavity.toml --out out/cavity
 
 test:
 	@tools/setup test
