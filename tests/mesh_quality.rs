@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use couloir::mesh::quality::lambda_max;
+use couloir::mesh::lambda::lambda_max;
 use couloir::mesh::{
     BoxShape, BoxSpec, Discretisation, Geometry, Mesh, Quality, box_mesh, check, gmsh,
     join_periodic,
@@ -143,7 +143,7 @@ fn measures_of_regular_meshes_are_known() {
     // Modes of a line of n cells: cos^2(pi / 2n), three times alike.
     let expected = (std::f64::consts::PI / 24.0).cos().powi(2);
     assert!(
-        (hexahedra.lambda_max - expected).abs() < 2e-3,
+        (hexahedra.lambda_max - expected).abs() < 1e-4,
         "{}",
         hexahedra.lambda_max
     );
@@ -217,7 +217,7 @@ fn lambda_max_agrees_with_a_dense_matrix() {
         .unwrap();
         let (fast, dense) = (lambda_max(&mesh, &Geometry::of(&mesh)), dense_lambda(&mesh));
         assert!(
-            (fast - dense).abs() < 2e-3 * dense,
+            (fast - dense).abs() < 1e-4 * dense,
             "{shape:?} {fast} {dense}"
         );
     }

@@ -12,6 +12,7 @@ mod faces;
 pub mod generate;
 pub mod geometry;
 pub mod gmsh;
+pub mod lambda;
 pub mod periodic;
 pub mod quality;
 pub mod renumber;
@@ -106,7 +107,7 @@ pub struct Patch {
     pub faces: Range<usize>,
 }
 
-/// A mesh with its connectivity; geometry is in [`geometry`](crate::mesh::geometry).
+/// A mesh with its connectivity; its geometry is a [`Geometry`].
 #[derive(Clone, Debug, Default)]
 pub struct Mesh {
     /// Coordinates of the points, in metres.

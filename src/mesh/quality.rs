@@ -1,6 +1,7 @@
 //! Measures of a mesh, and the discretisation that they recommend.
 
 use crate::mesh::geometry::{dot, norm, scale, sub};
+use crate::mesh::lambda::lambda_max;
 use crate::mesh::{CellKind, Geometry, Mesh};
 
 /// Largest non-orthogonality, in degrees, for which the compact Laplacian needs no
@@ -122,59 +123,4 @@ impl Quality {
             (Discretisation::Consistent, why)
         }
     }
-}
-
-/// The iteration stops when the estimate grows by less than this part of itself, but not
-/// before the first iterations: a few bad cells among many need them to be felt.
-const LAMBDA_TOLERANCE: f64 = 1e-5;
-const LAMBDA_ITERATIONS: std::ops::Range<usize> = 40..250;
-
-/// Largest eigenvalue of `Gamma Gamma_{s->c}` on the interior faces, by power iteration from
-/// a fixed seed; 0 without interior faces.
-///
-/// With midpoint weights, `(Gamma u)_f = 1/2 (u_o + u_n) . n`, `Gamma_{s->c} =
-/// Omega_c^-1 Gamma^T Omega_s` and `Omega_s = A |d . n|`. `Gamma_{s->c} Gamma` on cells has
-/// the same eigenvalues but for zeros and is symmetric in the product of `Omega_c`, so that
-/// the Rayleigh quotient `u^T Gamma^T Omega_s Gamma u / u^T Omega_c u` grows to the largest.
-pub fn lambda_max(mesh: &Mesh, geometry: &Geometry) -> f64 {
-    let interior = mesh.interior_faces();
-    if interior == 0 {
-        return 0.0;
-    }
-    let mut rng = fastrand::Rng::with_seed(1);
-    let mut u: Vec<[f64; 3]> = (0..mesh.cells())
-        .map(|_| [(); 3].map(|()| rng.f64() - 0.5))
-        .collect();
-    let mut image = vec![[0.0; 3]; mesh.cells()];
-    let mut lambda = 0.0;
-    for iteration in 0..LAMBDA_ITERATIONS.end {
-        let size: f64 = (u.iter().zip(&geometry.volume))
-            .map(|(&u, v)| v * dot(u, u))
-            .sum();
-        let unit = 1.0 / size.sqrt();
-        u.iter_mut().for_each(|u| *u = scale(*u, unit));
-        image.fill([0.0; 3]);
-        let mut quotient = 0.0;
-        for f in 0..interior {
-            let (o, n) = (mesh.owner[f] as usize, mesh.neighbour[f] as usize);
-            let normal = geometry.face_normal[f];
-            let omega = geometry.face_area[f] * dot(geometry.d[f], normal).abs();
-            let s = 0.5 * (dot(u[o], normal) + dot(u[n], normal));
-            quotient += omega * s * s;
-            for k in 0..3 {
-                let part = 0.5 * omega * s * normal[k];
-                image[o][k] += part;
-                image[n][k] += part;
-            }
-        }
-        for ((u, &image), v) in u.iter_mut().zip(&image).zip(&geometry.volume) {
-            *u = scale(image, 1.0 / v);
-        }
-        let settled = (quotient - lambda).abs() <= LAMBDA_TOLERANCE * quotient;
-        lambda = quotient;
-        if settled && iteration >= LAMBDA_ITERATIONS.start {
-            break;
-        }
-    }
-    lambda
 }
