@@ -2,9 +2,11 @@
 
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use couloir::energy::{
-    Choice, Counter, Meter, RAIL_WATTS_MAX, Rail, RailKind, Recorder, Resolved, Scope, Trace,
+    self, Choice, Counter, Meter, RAIL_WATTS_MAX, Rail, RailKind, Recorder, Resolved, Scope,
+    Source, Trace,
 };
 
 const FREE: RailKind = RailKind::Energy { wraps_at_uj: None };
@@ -258,4 +260,44 @@ fn one_failed_reading_is_bridged() {
     };
     close(joules, 4.0);
     assert!(r.take_messages().is_empty());
+}
+
+/// A meter that takes 10 ms to read.
+struct Slow([Rail; 1]);
+
+impl Meter for Slow {
+    fn name(&self) -> &str {
+        "slow"
+    }
+    fn rails(&self) -> &[Rail] {
+        &self.0
+    }
+    fn read(&mut self, _rail: usize) -> io::Result<i64> {
+        std::thread::sleep(Duration::from_millis(10));
+        Ok(1)
+    }
+    fn remedy(&self) -> &str {
+        "wait"
+    }
+}
+
+#[test]
+fn slow_meters_are_read_less_often() {
+    let rail = Rail {
+        name: "rail".into(),
+        contained_in: None,
+        kind: RailKind::Power,
+        scope: Scope::Board,
+        resolution_micro: 1,
+        update_interval_s: None,
+    };
+    let mut meters: Vec<Box<dyn Meter>> = vec![Box::new(Slow([rail]))];
+    let choice = energy::choose(&mut meters);
+    let source = Source::start(meters, &choice, 0.02);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(
+        source.cost().samples,
+        1,
+        "the first; the next is due after 1 s"
+    );
 }

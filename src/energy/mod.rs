@@ -130,7 +130,7 @@ pub trait Meter: Send {
 }
 
 /// Finds all meters below `root` (and, for `/`, in the libraries of this machine), starts
-/// sampling the chosen rails every [`PERIOD_S`], and says in log lines what was found, what
+/// sampling the chosen rails every [`PERIOD_S`] (less often where reading is slow), and says in log lines what was found, what
 /// was chosen and why.
 pub fn open(root: &Path, nameplate: Nameplate) -> (Source, Vec<String>) {
     let context = Context {

@@ -9,8 +9,13 @@ use super::{Choice, Meter, Recorder, Resolved};
 /// Default time between two samples, in seconds.
 pub const PERIOD_S: f64 = 0.1;
 
-/// Reads made on demand, between the sampler's own, may take this part of the run's time.
-const DEMAND_SHARE: f64 = 0.005;
+/// The sampler's own reads may take this part of the run's time, and so may the reads made
+/// on demand between them.
+const SHARE: f64 = 0.005;
+
+/// A meter that is slow to read (NVML: 5 ms) is sampled less often, but not more rarely
+/// than this.
+const SLOW_PERIOD_S: f64 = 1.0;
 
 /// Power "now" is the mean over this many seconds.
 const NOW_S: f64 = 0.5;
@@ -25,7 +30,7 @@ pub struct Energy {
     pub uncertainty_j: Option<f64>,
 }
 
-/// What sampling itself took.
+/// What sampling itself took, by the wall clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// Rounds of readings.
@@ -59,6 +64,13 @@ struct State {
     stopping: bool,
 }
 
+impl State {
+    /// Mean seconds of a round of readings.
+    fn mean_s(&self) -> f64 {
+        self.cost.seconds / self.cost.samples.max(1) as f64
+    }
+}
+
 impl Shared {
     /// A sampler that panicked leaves consistent traces, so its lock is taken as it is.
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -80,9 +92,10 @@ impl Shared {
     }
 
     fn run(&self, period_s: f64) {
-        let period = Duration::from_secs_f64(period_s);
         let mut state = self.lock();
         while !state.stopping && state.recorder.is_alive() {
+            let affordable_s = (state.mean_s() / SHARE).min(SLOW_PERIOD_S);
+            let period = Duration::from_secs_f64(period_s.max(affordable_s));
             let waited = self.stop.wait_timeout(state, period);
             let (guard, timeout) = waited.unwrap_or_else(|e| e.into_inner());
             state = guard;
@@ -181,9 +194,8 @@ impl Supply for Source {
     fn resolve(&self, t0_s: f64, t1_s: f64) -> Resolved {
         let mut state = self.shared.lock();
         let resolved = state.recorder.resolve(t0_s, t1_s);
-        let mean_s = state.cost.seconds / state.cost.samples.max(1) as f64;
-        let budget_s = DEMAND_SHARE * self.now_s();
-        if resolved != Resolved::Pending || state.demand_s + mean_s > budget_s {
+        let budget_s = SHARE * self.now_s();
+        if resolved != Resolved::Pending || state.demand_s + state.mean_s() > budget_s {
             return resolved;
         }
         state.demand_s += self.shared.sample(&mut state);
