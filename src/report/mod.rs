@@ -2,6 +2,10 @@
 
 pub mod json;
 pub mod log;
+pub mod profile;
 pub mod progress;
+pub mod reference;
+pub mod svg;
 pub mod table;
+pub mod vtu;
 pub mod write;
