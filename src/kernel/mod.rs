@@ -113,10 +113,16 @@ macro_rules! kernels {
 
 kernels!(
     axpy,
+    blend,
     dot,
+    energy,
     face_flux,
     gradient_correct,
     gspmv,
+    momentum_flux,
+    monitor,
+    pcg_direction,
+    pcg_update,
     predict,
     spmv,
     spmv_add,

@@ -1,0 +1,29 @@
+/* rate = w/2 |M| |phi|, net = |M phi|: per block sum and maximum of rate, sum of net, maximum of
+   w net */
+__kernel void monitor_kernel(__global REAL *rate_sum, __global REAL *rate_max,
+                             __global REAL *net_sum, __global REAL *div_max,
+                             __global const REAL *w, __global const REAL *phi, MATRIX(m),
+                             __global const REAL *m_val) {
+    REDUCTION(s);
+    REDUCTION(t);
+    REDUCTION(u);
+    REDUCTION(v);
+    EACH_ROW(i) {
+        realv through = (realv)(0), net = (realv)(0);
+        EACH_ENTRY(e, m, i) {
+            const realv x = GATHER(phi, COLUMN(m, e)), sign = LOAD(m_val, e);
+            through = fma(fabs(sign), fabs(x), through);
+            net = fma(sign, x, net);
+        }
+        const realv c = LOAD(w, i), rate = c * ((realv)(0.5f) * through);
+        net = fabs(net);
+        ADD(s, i, rate);
+        MAXIMUM(t, i, rate);
+        ADD(u, i, net);
+        MAXIMUM(v, i, c * net);
+    }
+    FINISH_SUM(rate_sum, s)
+    FINISH_MAXIMUM(rate_max, t)
+    FINISH_SUM(net_sum, u)
+    FINISH_MAXIMUM(div_max, v)
+}

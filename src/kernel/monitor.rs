@@ -1,0 +1,75 @@
+//! Courant rates `rate_c = w_c/2 sum_f |m_cf phi_f|` and divergences `w_c |sum_f m_cf phi_f|` of the
+//! cells, for the log: 4 flops and 12 bytes per entry, 4 flops and 8 bytes per row (fp64).
+
+use super::rows::{WIDTH, chunk, fma, reduce};
+use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
+use crate::node::BLOCK;
+
+/// reductions sum of rates, largest rate, sum of `|M phi|` (not divided by volumes), largest
+/// divergence; own w (inverse volumes, not negative); gather phi (fluxes); matrix M (entries +1,
+/// -1).
+pub fn kernel<T: Real>() -> Kernel<T> {
+    Kernel {
+        name: "monitor",
+        formula: "rate = w/2 |M| |phi|, div = |M phi|: sum, max of rate; sum of div, max of w div",
+        source: include_str!("../../cl/monitor.cl"),
+        shape: Shape {
+            reduce: &[Reduce::Sum, Reduce::Max, Reduce::Sum, Reduce::Max],
+            own: 1,
+            gather: 1,
+            mats: &[1],
+            ..Shape::NONE
+        },
+        flops: Flops {
+            row: 4.0,
+            entry: [4.0, 0.0],
+        },
+        reference,
+        host,
+    }
+}
+
+fn reference<T: Real>(r: &mut Rows<'_, T>) {
+    let m = r.mats[0];
+    for b in 0..r.n / BLOCK {
+        let [mut sum, mut largest, mut residual, mut divergence] = [T::ZERO; 4];
+        for i in b * BLOCK..(b + 1) * BLOCK {
+            let (mut through, mut net) = (T::ZERO, T::ZERO);
+            for e in m.entries(r.first + i) {
+                let (v, phi) = (m.planes[0][e], r.gather[0][m.col[e] as usize]);
+                through = v.abs().fma(phi.abs(), through);
+                net = v.fma(phi, net);
+            }
+            let rate = r.own[0][i] * (T::of(0.5) * through);
+            sum = sum + rate;
+            largest = largest.max(rate);
+            residual = residual + net.abs();
+            divergence = divergence.max(r.own[0][i] * net.abs());
+        }
+        r.partial[0][b] = sum;
+        r.partial[1][b] = largest;
+        r.partial[2][b] = residual;
+        r.partial[3][b] = divergence;
+    }
+}
+
+#[inline(always)]
+fn body<T: Real>(r: &mut Rows<'_, T>) {
+    let (m, phi, w, first) = (r.mats[0], r.gather[0], r.own[0], r.first);
+    let kinds = [Reduce::Sum, Reduce::Max, Reduce::Sum, Reduce::Max];
+    let half = T::of(0.5);
+    reduce(kinds, &mut r.partial, r.n, |i| {
+        let (mut through, mut net) = ([T::ZERO; WIDTH], [T::ZERO; WIDTH]);
+        for e in m.entries(first + i) {
+            let (v, phi) = (m.values(0, e), m.gather(phi, e));
+            through = fma(&v.map(T::abs), &phi.map(T::abs), &through);
+            net = fma(v, &phi, &net);
+        }
+        let w = chunk(w, i);
+        let rate = std::array::from_fn(|l| w[l] * (half * through[l]));
+        let net = net.map(T::abs);
+        [rate, rate, net, std::array::from_fn(|l| w[l] * net[l])]
+    });
+}
+
+crate::simd!(body);
