@@ -8,6 +8,7 @@ mod check;
 mod engine;
 mod host;
 mod site;
+pub mod tabu;
 
 pub use check::{Case, Results, random_case};
 pub use engine::{Engine, Operands, Policy};
