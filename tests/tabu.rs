@@ -14,7 +14,7 @@ fn search(cost: &dyn Fn(f64) -> f64, start: f64, seed: u64) -> (usize, f64) {
         ..Params::new(N, 1, start)
     });
     let at = |m: usize| cost(m as f64 / N as f64);
-    while let Some(m) = s.next() {
+    while let Some(m) = s.propose() {
         s.observe(m, at(m));
     }
     let optimum = (0..=N).map(at).fold(f64::INFINITY, f64::min);
@@ -107,10 +107,10 @@ fn staircase() {
 #[test]
 fn the_point_is_held_until_it_is_told_and_other_points_are_ignored() {
     let mut s = Search::new(Params::new(10, 3, 5));
-    assert_eq!(s.next(), Some(6));
-    assert_eq!(s.next(), Some(6));
+    assert_eq!(s.propose(), Some(6));
+    assert_eq!(s.propose(), Some(6));
     s.observe(9, 1.0);
-    assert_eq!(s.next(), Some(6));
+    assert_eq!(s.propose(), Some(6));
     assert!(s.best().is_none());
     s.observe(6, f64::NAN);
     assert_eq!(s.best(), Some((6, f64::INFINITY)));
@@ -119,7 +119,7 @@ fn the_point_is_held_until_it_is_told_and_other_points_are_ignored() {
 #[test]
 fn a_range_that_is_no_multiple_of_the_grain_is_visited_to_its_end() {
     let mut s = Search::new(Params::new(10, 3, 0));
-    while let Some(m) = s.next() {
+    while let Some(m) = s.propose() {
         assert!(m % 3 == 0 || m == 10);
         s.observe(m, m as f64);
     }
@@ -137,7 +137,7 @@ fn tiny_and_crossed_ranges_end() {
             ..Params::new(hi, grain, 99)
         });
         let mut points = 0;
-        while let Some(m) = s.next() {
+        while let Some(m) = s.propose() {
             assert!(m <= hi);
             s.observe(m, 1.0);
             points += 1;
@@ -152,7 +152,7 @@ fn the_number_of_points_is_bounded_but_the_ends_are_visited() {
         max_points: 1,
         ..Params::new(N, 1, 700)
     });
-    while let Some(m) = s.next() {
+    while let Some(m) = s.propose() {
         s.observe(m, 1.0);
     }
     let cuts: Vec<usize> = s.visited().iter().map(|v| v.0).collect();

@@ -103,14 +103,14 @@ impl Search {
 
     /// The point to evaluate; the same until its cost is told, `None` when the search is over.
     /// The ends are named even when `max_points` is smaller than their number.
-    pub fn next(&mut self) -> Option<usize> {
+    pub fn propose(&mut self) -> Option<usize> {
         if self.pending.is_none() {
             self.pending = self.choose();
         }
         self.pending.map(|k| self.cut(k))
     }
 
-    /// Tells the cost of the point that [`next`](Self::next) named. Costs that are not
+    /// Tells the cost of the point that [`propose`](Self::propose) named. Costs that are not
     /// numbers count as infinite; points that were not asked for are ignored.
     pub fn observe(&mut self, m: usize, cost: f64) {
         let Some(k) = self.pending.take_if(|k| self.params.cut(*k) == m) else {
