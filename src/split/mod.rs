@@ -4,11 +4,17 @@
 //! have finished. Results do not depend on `m`: every row is computed by the same operations in
 //! the same order on either side, and reductions are added block by block in one order.
 
+pub mod cache;
 mod check;
+pub mod curve;
+mod drift;
 mod engine;
 mod host;
 mod site;
 pub mod tabu;
+mod trial;
+pub mod tuner;
+mod tuning;
 
 pub use check::{Case, Results, random_case};
 pub use engine::{Engine, Operands, Policy};

@@ -139,9 +139,10 @@ impl Search {
         &self.visited
     }
 
-    /// Have the points that every search visits been visited?
+    /// Have a first point and, if asked for, both ends been visited?
     pub fn opened(&self) -> bool {
-        self.openers.is_empty() && !self.visited.is_empty()
+        let ends = [0, self.last].iter().all(|k| self.tabu.contains_key(k));
+        !self.visited.is_empty() && (ends || !self.params.ends)
     }
 
     fn choose(&mut self) -> Option<usize> {

@@ -3,12 +3,9 @@
 /// Samples above this multiple of the best, twice, reject a point at once.
 const HOPELESS: f64 = 1.5;
 
-/// The comparison is significant at this many standard errors.
-const SIGNIFICANT: f64 = 2.0;
-
 /// Samples of a contender at least, and of an open comparison at most.
 const CONTENDER: usize = 3;
-const MOST: usize = 9;
+const MOST: usize = 12;
 
 /// Measurements at one cut.
 #[derive(Clone, Debug)]
@@ -60,10 +57,15 @@ impl Trial {
         }
     }
 
+    /// Mean of all samples; not a number without samples.
+    pub fn mean(&self) -> f64 {
+        self.samples.iter().sum::<f64>() / self.samples.len() as f64
+    }
+
     /// Standard error of [`cost`](Self::cost), taken as that of the mean.
     pub fn error(&self) -> f64 {
         let n = self.samples.len() as f64;
-        let mean = self.samples.iter().sum::<f64>() / n;
+        let mean = self.mean();
         let square = |s: &f64| (s - mean) * (s - mean);
         let variance = self.samples.iter().map(square).sum::<f64>() / (n - 1.0).max(1.0);
         (variance / n).sqrt()
@@ -86,6 +88,12 @@ impl Trial {
 
     /// Is the cost within the noise of `best`, whose standard error is `error`?
     pub fn tied(&self, best: f64, error: f64) -> bool {
-        (self.cost() - best).abs() <= SIGNIFICANT * self.error().hypot(error)
+        let freedom = self.samples.len().saturating_sub(1) as f64;
+        (self.cost() - best).abs() <= significant(freedom) * self.error().hypot(error)
     }
+}
+
+/// Standard errors beyond which chance is below 5 %: Student's quantile, within 10 %.
+fn significant(freedom: f64) -> f64 {
+    2.0 + 9.0 / (freedom * freedom)
 }
