@@ -1,13 +1,24 @@
 //! `couloir run`: simulate a case.
 
-use std::path::Path;
+mod closing;
+mod output;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::{Args, Command, Console, flags};
+use crate::energy::{self, Ledger, Nameplate, Source};
 use crate::flow::case::Case;
-use crate::mesh::Quality;
-use crate::node::Node;
+use crate::flow::simulation::{Simulation, StepReport};
+use crate::report::log::StepLine;
+use crate::report::progress::Progress;
+use crate::report::table;
 use crate::report::write::ensure_writable;
+use crate::split::Bandwidth;
 use crate::{Error, Result};
+
+use closing::Account;
+use output::Output;
 
 pub(super) const COMMAND: Command = Command {
     name: "run",
@@ -27,27 +38,43 @@ pub(super) const COMMAND: Command = Command {
     call,
 };
 
-fn call(args: &Args, _console: &mut Console) -> Result<()> {
+fn call(args: &Args, console: &mut Console) -> Result<()> {
     let case = Case::read(args.operand(), &args.overrides()?)?;
+    let json = args.path(&flags::JSON);
     // What would spoil the end of a long run is found at its beginning.
     ensure_writable(&case.output.directory)?;
-    if let Some(folder) = args.path(&flags::JSON).and_then(folder_of) {
+    if let Some(folder) = json.and_then(folder_of) {
         ensure_writable(folder)?;
     }
-    let (mesh, geometry) = case.load_mesh()?;
-    let quality = Quality::of(&mesh, &geometry);
-    let (discretisation, why) = case.discretisation(&quality);
-    let (cells, name) = (mesh.cells(), discretisation.name());
-    log::info!(
-        "{}: {cells} cells; {name} discretisation, because {why}",
-        case.name
-    );
-    let node = Node::open(&case.node.config())?;
-    node.notes.iter().for_each(|note| log::info!("{note}"));
-    Err(Error::failure(
-        "the time loop is not connected yet",
-        "use a later revision",
-    ))
+    let mut output = Output::new(&case);
+    let nameplate = Nameplate {
+        watts_idle: None,
+        watts_load: case.node.nameplate_w,
+    };
+    let mut sim = Simulation::open(case)?;
+    for line in introduction(&sim) {
+        log::info!("{line}");
+    }
+    let bandwidth = sim.engine.bandwidth()?;
+    log::info!("{}", roof(&bandwidth));
+    let (source, notes) = energy::open(Path::new("/"), nameplate);
+    for note in notes {
+        log::info!("{note}");
+    }
+    output.initial(&sim)?;
+    let progress = Progress::new(console.terminal);
+    let account = steps(&mut sim, &source, &mut output, &progress)?;
+    drop(progress);
+    output.last(&sim)?;
+    let report = account.close(&sim, &bandwidth, &source);
+    console.line(table::closing(&report))?;
+    if let Some(file) = json {
+        report.write(file)?;
+    }
+    for file in output.files() {
+        log::info!("wrote {}", file.display());
+    }
+    Ok(())
 }
 
 /// The folder in which the file `path` is to be written; none for a device or a pipe.
@@ -58,4 +85,111 @@ fn folder_of(path: &Path) -> Option<&Path> {
         folder => folder,
     }
     .filter(|_| !special)
+}
+
+/// The time loop.
+fn steps(
+    sim: &mut Simulation,
+    source: &Source,
+    output: &mut Output,
+    progress: &Progress,
+) -> Result<Account> {
+    let mut ledger = Ledger::new(sim.stepper.sites().iter().map(|s| s.label.clone()));
+    let mut account = Account::new(sim);
+    while !sim.finished() {
+        ledger.begin_step(source.now_s());
+        let start = Instant::now();
+        let step = match sim.advance() {
+            Ok(step) => step,
+            Err(e) => return Err(output.diverged(sim, e)),
+        };
+        let wall_s = start.elapsed().as_secs_f64();
+        account.step(sim, &step, wall_s, |site, seconds| {
+            ledger.add(site, seconds)
+        });
+        let joules = ledger.end_step(source.now_s(), source);
+        let line = line(&step, wall_s, joules);
+        progress.beside(|| log::info!("{line}"));
+        for message in source.take_messages() {
+            progress.beside(|| log::info!("{message}"));
+        }
+        progress.set(sim.fraction_done(), || {
+            format!("step {}  t = {:.4} s", step.step, step.time_s)
+        });
+        output.step(sim)?;
+    }
+    account.energy = Some(ledger.totals(source));
+    Ok(account)
+}
+
+fn line(s: &StepReport, wall_s: f64, energy_j: Option<f64>) -> StepLine {
+    StepLine {
+        step: s.step,
+        time_s: s.time_s,
+        dt_s: s.dt_s,
+        courant_mean: s.courant_mean,
+        courant_max: s.courant_max,
+        initial_residual: s.result.poisson.initial,
+        final_residual: s.result.poisson.residual,
+        iterations: s.result.poisson.iterations,
+        continuity: s.dt_s * s.result.monitor.divergence_max,
+        wall_s,
+        energy_j,
+    }
+}
+
+/// What the log says before the first step.
+fn introduction(sim: &Simulation) -> Vec<String> {
+    let node = &sim.engine.node;
+    let mut lines = vec![
+        format!(
+            "case {}: {} cells, {} faces, viscosity {} m2/s",
+            sim.case.name,
+            sim.mesh.cells(),
+            sim.mesh.faces(),
+            sim.case.fluid.viscosity
+        ),
+        format!("discretisation: {} ({})", sim.scheme.name(), sim.reason),
+    ];
+    lines.push(match &node.device {
+        Some(d) => format!(
+            "device: {} ({}, {}), memory {}, beside {} CPU thread(s)",
+            d.info.name,
+            d.info.kind,
+            d.info.version,
+            node.memory.name(),
+            node.pool.threads()
+        ),
+        None => format!("device: none; {} CPU thread(s)", node.pool.threads()),
+    });
+    lines.extend(node.notes.iter().cloned());
+    lines
+}
+
+fn roof(b: &Bandwidth) -> String {
+    match b.device_gb_s {
+        Some(d) => format!(
+            "bandwidth (axpy, GB/s): CPU {:.1}, device {d:.1}, best together {:.1}",
+            b.cpu_gb_s, b.node_gb_s
+        ),
+        None => format!("bandwidth (axpy, GB/s): CPU {:.1}", b.cpu_gb_s),
+    }
+}
+
+/// Puts the place of the last good field into the error of a diverged run.
+fn with_last_good(e: Error, file: PathBuf) -> Error {
+    match e {
+        Error::Diverged {
+            step,
+            time_s,
+            courant_max,
+            ..
+        } => Error::Diverged {
+            step,
+            time_s,
+            courant_max,
+            last_good: file,
+        },
+        other => other,
+    }
 }

@@ -5,3 +5,5 @@ pub mod case;
 pub mod exact;
 pub mod operators;
 pub mod plain;
+pub mod simulation;
+pub mod stepper;

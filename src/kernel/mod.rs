@@ -119,6 +119,7 @@ kernels!(
     face_flux,
     gradient_correct,
     gspmv,
+    kinetic,
     momentum_flux,
     monitor,
     pcg_direction,

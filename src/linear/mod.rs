@@ -1,1 +1,5 @@
-//! (to come)
+//! Linear solvers over split kernels.
+
+pub mod pcg;
+
+pub use pcg::{Pcg, Solution};

@@ -164,10 +164,10 @@ impl Helper {
     }
 
     fn wake(&self) {
-        if self.slot.asleep.load(Ordering::SeqCst) {
-            if let Some(h) = &self.handle {
-                h.thread().unpark();
-            }
+        if self.slot.asleep.load(Ordering::SeqCst)
+            && let Some(h) = &self.handle
+        {
+            h.thread().unpark();
         }
     }
 }

@@ -1,6 +1,5 @@
 //! What a node is: CPU threads, an OpenCL device if there is one, and memory that both see.
 
-pub mod bandwidth;
 pub mod buffer;
 pub mod device;
 pub mod driver;
@@ -144,15 +143,15 @@ impl Node {
             }
         }
         let memory = device.as_ref().map_or(MemoryKind::Host, |d| d.memory);
-        if let Some(d) = &device {
-            if d.info.software {
-                notes.push(format!(
+        if let Some(d) = &device
+            && d.info.software
+        {
+            notes.push(format!(
                     "{} runs on CPU cores: an emulated fused node, {} core(s) for the device and {} thread(s) for the host",
                     d.info.name,
                     taken.len(),
                     threads
                 ));
-            }
         }
         Ok(Self {
             pool,

@@ -66,7 +66,7 @@ impl Drop for Pages {
 }
 
 /// Asks for huge pages over the whole 2 MiB pages inside `[p, p + bytes)`.
-pub fn advise_huge(p: *mut u8, bytes: usize) {
+pub(super) fn advise_huge(p: *mut u8, bytes: usize) {
     let skip = p.align_offset(HUGE);
     if bytes >= skip.saturating_add(HUGE) {
         let whole = (bytes - skip) / HUGE * HUGE;

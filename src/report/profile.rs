@@ -271,10 +271,10 @@ impl<'a, const N: usize> Sampler<'a, N> {
         let tolerance = ON_FACE * self.size(cell);
         let interior = self.field.mesh.interior_faces();
         for &f in self.faces_of(cell).iter().filter(|&&f| f >= interior) {
-            if self.beyond(cell, f, at).0.abs() <= tolerance {
-                if let Some(value) = (self.field.boundary)(f) {
-                    return value;
-                }
+            if self.beyond(cell, f, at).0.abs() <= tolerance
+                && let Some(value) = (self.field.boundary)(f)
+            {
+                return value;
             }
         }
         let from_centre = sub(at, self.field.geometry.centre[cell]);

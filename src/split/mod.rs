@@ -4,7 +4,9 @@
 //! have finished. Results do not depend on `m`: every row is computed by the same operations in
 //! the same order on either side, and reductions are added block by block in one order.
 
+mod bandwidth;
 pub mod cache;
+mod call;
 mod check;
 pub mod curve;
 mod drift;
@@ -16,6 +18,7 @@ mod trial;
 pub mod tuner;
 mod tuning;
 
+pub use bandwidth::Bandwidth;
 pub use check::{Case, Results, random_case};
 pub use engine::{Engine, Operands, Policy};
 pub use site::{Site, Stats};

@@ -84,6 +84,11 @@ impl<T: Real> Site<T> {
         })
     }
 
+    /// Whether the tuner still tries cuts here.
+    pub fn is_tuning(&self) -> bool {
+        false
+    }
+
     /// Share of the rows that the device takes at present.
     pub fn ratio(&self) -> f64 {
         self.cut as f64 / self.rows as f64

@@ -99,10 +99,10 @@ impl Case {
         case.file = path.to_path_buf();
         let folder = path.parent().unwrap_or(Path::new(""));
         let from_file = |key: &str| index.offset(key).is_some_and(|at| !source.is_override(at));
-        if let MeshSource::File(mesh) = &mut case.mesh {
-            if from_file("mesh.file") {
-                *mesh = folder.join(&*mesh);
-            }
+        if let MeshSource::File(mesh) = &mut case.mesh
+            && from_file("mesh.file")
+        {
+            *mesh = folder.join(&*mesh);
         }
         if case.output.directory == Path::new("") {
             case.output.directory = Path::new("out").join(&case.name);

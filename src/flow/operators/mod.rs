@@ -14,6 +14,8 @@ mod nodal;
 mod small;
 
 use crate::Result;
+pub use crate::mesh::Discretisation as Scheme;
+
 use crate::flow::boundary::{BoundaryFaces, FaceKind};
 use crate::flow::operators::correction::Corrections;
 use crate::flow::operators::faces::Faces;
@@ -21,18 +23,6 @@ use crate::mesh::{Geometry, Mesh};
 pub use crate::sparse::Planes;
 
 use crate::sparse::Csr;
-
-/// Which of the two discretisations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// Midpoint interpolation and compact gradients: keeps the symmetries of the differential
-    /// operators exactly, and is accurate where lines between centres cross faces in their
-    /// middle at right angles.
-    SymmetryPreserving,
-    /// The same adjoint pair with volume weights, corrected through smooth nodal values:
-    /// second order on any mesh.
-    Consistent,
-}
 
 /// All matrices and coefficients that a time step needs.
 ///

@@ -1,0 +1,188 @@
+//! The files of a run: fields for ParaView, centreline profiles.
+
+use std::path::PathBuf;
+
+use super::with_last_good;
+use crate::flow::case::{Case, Component, Profile, Reference};
+use crate::flow::simulation::{Simulation, Snapshot};
+use crate::report::profile::{CellField, Line, Sample, along, write_csv};
+use crate::report::reference::ghia;
+use crate::report::svg::{Chart, Series, Style};
+use crate::report::vtu::{Collection, Field, Values, write_vtu};
+use crate::report::write::write_file;
+use crate::{Error, Result};
+
+/// Where results go, and what was written.
+pub(super) struct Output {
+    directory: PathBuf,
+    collection: Collection,
+    interval_s: Option<f64>,
+    next_s: f64,
+    written_step: Option<usize>,
+    files: Vec<PathBuf>,
+}
+
+impl Output {
+    /// Nothing is written yet.
+    pub fn new(case: &Case) -> Self {
+        let directory = case.output.directory.clone();
+        let file = directory.join(format!("{}.pvd", case.name));
+        Self {
+            collection: Collection::new(&file),
+            files: vec![file],
+            directory,
+            interval_s: case.output.interval_s,
+            next_s: 0.0,
+            written_step: None,
+        }
+    }
+
+    /// Files written, the series first.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// The field at the start, where an interval asks for a series.
+    pub fn initial(&mut self, sim: &Simulation) -> Result<()> {
+        self.step(sim)
+    }
+
+    /// The field, if its time has come.
+    pub fn step(&mut self, sim: &Simulation) -> Result<()> {
+        let Some(interval) = self.interval_s else {
+            return Ok(());
+        };
+        // Half a hair below the mark counts: dt rarely divides the interval.
+        if sim.time_s + 1e-9 * interval < self.next_s {
+            return Ok(());
+        }
+        while self.next_s <= sim.time_s + 1e-9 * interval {
+            self.next_s += interval;
+        }
+        self.field(sim)
+    }
+
+    /// The last field and the profiles.
+    pub fn last(&mut self, sim: &Simulation) -> Result<()> {
+        if self.written_step != Some(sim.step) {
+            self.field(sim)?;
+        }
+        for profile in &sim.case.output.profiles {
+            self.profile(sim, profile)?;
+        }
+        Ok(())
+    }
+
+    fn field(&mut self, sim: &Simulation) -> Result<()> {
+        let file = format!("{}_{:06}.vtu", sim.case.name, sim.step);
+        let (velocity, pressure) = (sim.stepper.velocity()?, sim.stepper.pressure()?);
+        self.collection
+            .add(sim.time_s, &file, &sim.mesh, &fields(velocity, pressure))?;
+        self.written_step = Some(sim.step);
+        Ok(())
+    }
+
+    /// Writes what a diverged run falls back to, and says where, in the error.
+    pub fn diverged(&mut self, sim: &Simulation, e: Error) -> Error {
+        let Some(good) = sim
+            .last_good()
+            .filter(|_| matches!(e, Error::Diverged { .. }))
+        else {
+            return e;
+        };
+        match self.last_good(sim, good) {
+            Ok(file) => with_last_good(e, file),
+            Err(why) => why,
+        }
+    }
+
+    fn last_good(&self, sim: &Simulation, good: &Snapshot) -> Result<PathBuf> {
+        let name = format!("{}_last_good_{:06}.vtu", sim.case.name, good.step);
+        let file = self.directory.join(name);
+        let [u, v, w] = &good.velocity;
+        write_vtu(&file, &sim.mesh, &fields([u, v, w], &good.pressure))?;
+        Ok(file)
+    }
+
+    fn profile(&mut self, sim: &Simulation, p: &Profile) -> Result<()> {
+        let [u, v, w] = sim.stepper.velocity()?;
+        let values: Vec<[f64; 3]> = (0..u.len()).map(|c| [u[c], v[c], w[c]]).collect();
+        let field = CellField {
+            mesh: &sim.mesh,
+            geometry: &sim.geometry,
+            values: &values,
+            boundary: &|f| sim.given_velocity(f),
+        };
+        let line = Line {
+            from: p.from,
+            to: p.to,
+            samples: p.points,
+        };
+        let samples = along(&field, &line)?;
+        let csv = self.directory.join(format!("{}.csv", p.name));
+        write_csv(&csv, &["u_m_s", "v_m_s", "w_m_s"], &samples)?;
+        let svg = self.directory.join(format!("{}.svg", p.name));
+        let text = chart(sim, p, &samples).to_svg();
+        write_file(&svg, |out| out.write_all(text.as_bytes()))?;
+        self.files.extend([csv, svg]);
+        Ok(())
+    }
+}
+
+fn fields<'a>(velocity: [&'a [f64]; 3], pressure: &'a [f64]) -> [Field<'a>; 2] {
+    [
+        Field {
+            name: "velocity",
+            values: Values::Components(velocity),
+        },
+        Field {
+            name: "pressure",
+            values: Values::Scalar(pressure),
+        },
+    ]
+}
+
+fn chart(sim: &Simulation, p: &Profile, samples: &[Sample<3>]) -> Chart {
+    let (component, name) = match p.component {
+        Component::X => (0, "u"),
+        Component::Y => (1, "v"),
+        Component::Z => (2, "w"),
+    };
+    let points = samples
+        .iter()
+        .filter_map(|s| s.value.map(|v| (s.s_m, v[component])))
+        .collect();
+    let mut series = vec![Series {
+        name: format!("couloir, {} cells", sim.mesh.cells()),
+        points,
+        style: Style::Line,
+    }];
+    if let Some((source, points)) = p.reference.and_then(|r| published(r, p.component)) {
+        series.push(Series {
+            name: source.to_string(),
+            points,
+            style: Style::Points,
+        });
+    }
+    Chart {
+        title: format!("{}: {name} at t = {:.4} s", sim.case.name, sim.time_s),
+        x_label: "distance along the line, m".to_string(),
+        y_label: format!("{name}, m/s"),
+        series,
+    }
+}
+
+fn published(r: Reference, component: Component) -> Option<(&'static str, Vec<(f64, f64)>)> {
+    let re = match r {
+        Reference::Ghia100 => 100,
+        Reference::Ghia400 => 400,
+        Reference::Ghia1000 => 1000,
+        Reference::Ghia3200 => 3200,
+    };
+    let tables = ghia(re)?;
+    match component {
+        Component::X => Some((tables.source, tables.u_vertical)),
+        Component::Y => Some((tables.source, tables.v_horizontal)),
+        Component::Z => None,
+    }
+}

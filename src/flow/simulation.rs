@@ -1,0 +1,240 @@
+//! A case on a node: mesh, operators, time loop.
+
+mod setup;
+
+use super::boundary::{FaceKind, Vectors};
+use super::case::{Boundary, Case, StepSize};
+use super::operators::{Operators, Scheme};
+use super::plain::Settings;
+use super::stepper::{Monitor, StepResult, Stepper};
+use crate::mesh::geometry::Geometry;
+use crate::mesh::{Mesh, Quality, locality_order};
+use crate::split::Engine;
+use crate::{Error, Result};
+
+/// Courant number beyond which an explicit step has certainly failed; its limit is about 1.
+const COURANT_LOST: f64 = 50.0;
+/// Steps between two copies of the field that a diverged run falls back to.
+const KEEP_EVERY: usize = 10;
+/// Most that a Courant-limited dt grows from step to step.
+const DT_GROWTH: f64 = 1.2;
+
+/// What one step did.
+#[derive(Clone, Copy, Debug)]
+pub struct StepReport {
+    /// Number of the step, from 1.
+    pub step: usize,
+    /// Time at its end, s.
+    pub time_s: f64,
+    /// Its length, s.
+    pub dt_s: f64,
+    /// Mean and largest Courant number, `dt sum |phi| / (2 V)`.
+    pub courant_mean: f64,
+    /// See `courant_mean`.
+    pub courant_max: f64,
+    /// Pressure solve, kinetic energy, continuity.
+    pub result: StepResult,
+}
+
+/// A copy of the fields.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// After this step.
+    pub step: usize,
+    /// Time, s.
+    pub time_s: f64,
+    /// Velocity in cells, m/s.
+    pub velocity: Vectors,
+    /// Kinematic pressure in cells, m2/s2.
+    pub pressure: Vec<f64>,
+}
+
+/// A case being run.
+pub struct Simulation {
+    /// The case.
+    pub case: Case,
+    /// The mesh, renumbered for locality.
+    pub mesh: Mesh,
+    /// Its geometry.
+    pub geometry: Geometry,
+    /// The discretisation.
+    pub scheme: Scheme,
+    /// Why it was chosen.
+    pub reason: String,
+    /// The node.
+    pub engine: Engine<f64>,
+    /// The flow.
+    pub stepper: Stepper,
+    /// Steps done.
+    pub step: usize,
+    /// Time, s.
+    pub time_s: f64,
+    patches: Vec<setup::Patch>,
+    given: Vectors,
+    dt_s: f64,
+    viscous_rate: f64,
+    monitor: Monitor,
+    kept: Option<Snapshot>,
+}
+
+impl Simulation {
+    /// Builds mesh, operators and fields, and opens the node.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a case or mesh that does not fit; failures of memory or device.
+    pub fn open(case: Case) -> Result<Self> {
+        let (mesh, _) = case.load_mesh()?;
+        let order = locality_order(&mesh);
+        let mesh = mesh.renumber(&order)?;
+        let geometry = Geometry::of(&mesh);
+        let (scheme, reason) = case.discretisation(&Quality::of(&mesh, &geometry));
+        let patches = setup::patches(&case, &mesh)?;
+        let face_kinds: Vec<FaceKind> = patches
+            .iter()
+            .flat_map(|p| p.faces.clone().map(|_| setup::face_kind(&p.boundary)))
+            .collect();
+        let ops = Operators::build(&mesh, &geometry, &face_kinds, scheme)?;
+        let given = setup::given(&patches, &mesh, &geometry, 0.0, case.fluid.viscosity);
+        setup::closed(&case, &ops, &given)?;
+        let settings = Settings {
+            nu: case.fluid.viscosity,
+            force: case.force.acceleration,
+            tolerance: case.poisson.tolerance,
+            max_iterations: case.poisson.max_iterations,
+        };
+        let u = setup::initial(&case, &geometry);
+        let viscous_rate = case.fluid.viscosity * setup::largest(&ops.viscous_rate);
+        let dt_s = setup::first_dt(&case, &ops, &u, &given, viscous_rate);
+        let engine = Engine::open(&case.node.config(), setup::policy(&case))?;
+        let mut stepper = Stepper::new(&engine, &ops, settings, &u, &given, dt_s)?;
+        let monitor = stepper.monitor(&engine)?;
+        Ok(Self {
+            mesh,
+            geometry,
+            scheme,
+            reason,
+            engine,
+            stepper,
+            step: 0,
+            time_s: 0.0,
+            patches,
+            given,
+            dt_s,
+            viscous_rate,
+            monitor,
+            kept: None,
+            case,
+        })
+    }
+
+    /// Whether the case's end is reached.
+    pub fn finished(&self) -> bool {
+        let tiny = 1e-9 * self.dt_s;
+        self.time_s + tiny >= self.case.time.end_s
+            || self.case.time.steps.is_some_and(|n| self.step >= n)
+    }
+
+    /// One step.
+    ///
+    /// # Errors
+    /// [`Error::Diverged`] (its file is for the caller to write: [`Simulation::last_good`]); what
+    /// [`Stepper::step`] returns.
+    pub fn advance(&mut self) -> Result<StepReport> {
+        if self.step.is_multiple_of(KEEP_EVERY) {
+            self.kept = Some(self.snapshot()?);
+        }
+        let dt = self.next_dt();
+        self.dt_s = dt;
+        let (step, time_s) = (self.step + 1, self.time_s + dt);
+        if self
+            .patches
+            .iter()
+            .any(|k| matches!(k.boundary, Boundary::Exact { .. }))
+        {
+            self.given = setup::given(
+                &self.patches,
+                &self.mesh,
+                &self.geometry,
+                time_s,
+                self.case.fluid.viscosity,
+            );
+        }
+        let result = self.stepper.step(&self.engine, dt, &self.given)?;
+        let courant_max = dt * result.monitor.rate_max;
+        let finite = result.kinetic_energy.is_finite()
+            && result.poisson.residual.is_finite()
+            && result.monitor.divergence_sum.is_finite();
+        if !finite || courant_max > COURANT_LOST {
+            return Err(Error::Diverged {
+                step,
+                time_s: self.time_s,
+                courant_max,
+                last_good: self.kept.as_ref().map_or_else(Default::default, |k| {
+                    std::path::PathBuf::from(format!("step {} (not written)", k.step))
+                }),
+            });
+        }
+        (self.step, self.time_s, self.monitor) = (step, time_s, result.monitor);
+        Ok(StepReport {
+            step,
+            time_s,
+            dt_s: dt,
+            courant_mean: dt * result.monitor.rate_mean,
+            courant_max,
+            result,
+        })
+    }
+
+    /// The fields as they are.
+    ///
+    /// # Errors
+    /// A transfer or mapping failed.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        Ok(Snapshot {
+            step: self.step,
+            time_s: self.time_s,
+            velocity: self.stepper.velocity()?.map(<[f64]>::to_vec),
+            pressure: self.stepper.pressure()?.to_vec(),
+        })
+    }
+
+    /// The copy that a diverged run falls back to.
+    pub fn last_good(&self) -> Option<&Snapshot> {
+        self.kept.as_ref()
+    }
+
+    /// The velocity given at face `f`, where one is (walls, inlets).
+    pub fn given_velocity(&self, f: usize) -> Option<[f64; 3]> {
+        let b = f.checked_sub(self.mesh.interior_faces())?;
+        let patch = self.patches.iter().find(|k| k.faces.contains(&b))?;
+        let given = setup::face_kind(&patch.boundary) == FaceKind::Dirichlet;
+        given.then(|| std::array::from_fn(|k| self.given[k][b]))
+    }
+
+    /// How much of the run is done, 0 to 1.
+    pub fn fraction_done(&self) -> f64 {
+        let by_steps = self
+            .case
+            .time
+            .steps
+            .map_or(0.0, |n| self.step as f64 / n.max(1) as f64);
+        by_steps.max(self.time_s / self.case.time.end_s)
+    }
+
+    fn next_dt(&self) -> f64 {
+        let dt = match self.case.time.step {
+            StepSize::Fixed { dt_s } => dt_s,
+            StepSize::Courant { max } => {
+                let rate = self.monitor.rate_max.max(self.viscous_rate);
+                if rate > 0.0 {
+                    (max / rate).min(DT_GROWTH * self.dt_s)
+                } else {
+                    self.dt_s
+                }
+            }
+        };
+        let left = self.case.time.end_s - self.time_s;
+        // No sliver at the end: a last step may be a hair longer.
+        if left < dt * (1.0 + 1e-6) { left } else { dt }
+    }
+}

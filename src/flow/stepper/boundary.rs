@@ -1,0 +1,179 @@
+//! Boundary velocities and what they add to fluxes, nodes and momentum. Their number is small:
+//! they are kept on the host, and buffers change only where a boundary is not constant.
+
+use super::Field;
+use super::fields::{Fields, field, field_from};
+use crate::Result;
+use crate::flow::boundary::{BoundaryFaces, FaceKind, Vectors};
+use crate::flow::operators::{Operators, Scheme};
+use crate::flow::plain::Settings;
+use crate::node::{Buffer, Node};
+use crate::sparse::Csr;
+
+pub(super) struct Boundary {
+    faces: BoundaryFaces,
+    interior: usize,
+    by_faces: bool,
+    nodal: Csr,
+    given: Vectors,
+    u_b: Vectors,
+    /// Some face's share of the momentum changes from step to step.
+    live: bool,
+    fresh: bool,
+    /// Cells at the boundary, where `momentum` differs from the force.
+    rim: Vec<u32>,
+    outlet_base: Vec<f64>,
+    /// `H_b u_b`: per node.
+    pub nodes: Field,
+    /// Fluxes through Dirichlet faces: per face.
+    pub flux: Buffer<f64>,
+    /// Per cell, m/s2, with the force (symmetry-preserving); per face, m4/s2 (consistent).
+    pub momentum: Field,
+    /// The force per cell (consistent scheme).
+    pub force: Field,
+    /// `S/d_n p_b` at outlets: per face, m3/s2; empty where no outlet has a pressure.
+    pub pressure_flux: Option<Buffer<f64>>,
+}
+
+impl Boundary {
+    pub fn new(node: &Node, ops: &Operators, settings: Settings, given: &Vectors) -> Result<Self> {
+        let faces = ops.boundary.clone();
+        let live = (0..faces.len()).any(|b| match faces.kind[b] {
+            FaceKind::Dirichlet => false,
+            FaceKind::Slip => faces.diffusion[b] != 0.0,
+            FaceKind::Outlet(_) => true,
+        });
+        let mut rim = faces.owner.clone();
+        rim.sort_unstable();
+        rim.dedup();
+        let by_faces = ops.scheme == Scheme::Consistent;
+        let force = std::array::from_fn(|k| vec![settings.force[k]; ops.cells]);
+        let force = field_from(node, &force)?;
+        let has_outlet = ops.pressure_flux_base.iter().any(|&x| x != 0.0);
+        let momentum = if by_faces {
+            field(node, ops.faces)?
+        } else {
+            field_from(
+                node,
+                &std::array::from_fn(|k| vec![settings.force[k]; ops.cells]),
+            )?
+        };
+        let mut out = Self {
+            interior: ops.interior_faces,
+            by_faces,
+            nodal: ops.nodal_velocity_boundary.clone(),
+            given: std::array::from_fn(|_| vec![f64::NAN; faces.len()]),
+            u_b: given.clone(),
+            live,
+            fresh: true,
+            rim,
+            outlet_base: ops.pressure_flux_base.clone(),
+            nodes: field(node, ops.nodes)?,
+            flux: node.buffer(ops.faces)?,
+            momentum,
+            force,
+            pressure_flux: None,
+            faces,
+        };
+        if has_outlet {
+            out.pressure_flux = Some(node.buffer_from(&out.outlet_base)?);
+        }
+        out.give(given)?;
+        Ok(out)
+    }
+
+    /// Takes the velocities given at Dirichlet faces for the fluxes and nodes that follow.
+    pub fn give(&mut self, given: &Vectors) -> Result<()> {
+        if self.given == *given {
+            return Ok(());
+        }
+        self.given.clone_from(given);
+        self.fresh = true;
+        for k in 0..3 {
+            let values = self.nodal.apply(&given[k]);
+            self.nodes[k].write()?[..values.len()].copy_from_slice(&values);
+        }
+        let flux = self.faces.given_flux(given);
+        self.flux.write()?[self.interior..self.interior + flux.len()].copy_from_slice(&flux);
+        Ok(())
+    }
+
+    /// Sets the velocities of all boundary faces and their share of the next step's momentum.
+    pub fn update(&mut self, f: &Fields, settings: Settings) -> Result<()> {
+        if !self.live && !self.fresh {
+            return Ok(());
+        }
+        self.fresh = false;
+        let phi = &f.phi.read()?[self.interior..];
+        let [a, b, c] = &f.u;
+        let u = [a.read()?, b.read()?, c.read()?];
+        let faces = &self.faces;
+        for (i, &phi) in phi.iter().enumerate() {
+            let o = faces.owner[i] as usize;
+            let given = std::array::from_fn(|k| self.given[k][i]);
+            let value = faces.velocity(i, given, std::array::from_fn(|k| u[k][o]), phi);
+            for k in 0..3 {
+                self.u_b[k][i] = value[k];
+            }
+        }
+        for k in 0..3 {
+            let share = |i: usize| (settings.nu * faces.diffusion[i] - phi[i]) * self.u_b[k][i];
+            let out = self.momentum[k].write()?;
+            if self.by_faces {
+                for i in 0..faces.len() {
+                    out[self.interior + i] = share(i);
+                }
+            } else {
+                for &c in &self.rim {
+                    let inflow: f64 = faces
+                        .scatter
+                        .row(c as usize)
+                        .map(|(i, v)| v * share(i))
+                        .sum();
+                    out[c as usize] = settings.force[k] + inflow;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Power of the pressure at in- and outflow, from cell pressures alone.
+    pub fn pressure_power(&self, f: &Fields) -> Result<f64> {
+        if self
+            .faces
+            .kind
+            .iter()
+            .all(|k| !matches!(k, FaceKind::Outlet(_)))
+            && self.given.iter().flatten().all(|&u| u == 0.0)
+        {
+            return Ok(0.0);
+        }
+        let phi = &f.phi.read()?[self.interior..];
+        if phi.iter().all(|&x| x == 0.0) {
+            return Ok(0.0);
+        }
+        let p = f.p.read()?;
+        let beyond = self.faces.pressure_nodes.apply(f.p_hat.read()?);
+        Ok((0..self.faces.len())
+            .map(|i| {
+                let p_b = match self.faces.kind[i] {
+                    FaceKind::Outlet(p) => p,
+                    _ => p[self.faces.owner[i] as usize] + beyond[i],
+                };
+                phi[i] * p_b
+            })
+            .sum())
+    }
+
+    pub fn copied_bytes(&self) -> u64 {
+        let vectors = [&self.nodes, &self.momentum, &self.force];
+        let vectors: u64 = vectors
+            .into_iter()
+            .flatten()
+            .map(Buffer::copied_bytes)
+            .sum();
+        vectors
+            + self.flux.copied_bytes()
+            + self.pressure_flux.as_ref().map_or(0, Buffer::copied_bytes)
+    }
+}

@@ -1,0 +1,105 @@
+//! The operators as sliced-ELLPACK matrices in unified memory.
+
+use crate::Result;
+use crate::flow::operators::{Momentum, Operators, Planes};
+use crate::node::{Buffer, Node};
+use crate::sparse::{Csr, Sell};
+
+/// All matrices of a step; empty ones (no nodes) cost their slice pointers only.
+pub(super) struct Matrices {
+    pub divergence: Sell<f64>,
+    pub pressure_flux: Sell<f64>,
+    pub pressure_flux_nodes: Sell<f64>,
+    pub flux_cells: Sell<f64>,
+    pub flux_nodes: Sell<f64>,
+    pub gradient_cells: Sell<f64>,
+    pub gradient_nodes: Sell<f64>,
+    pub nodal_velocity: Sell<f64>,
+    pub nodal_pressure: Sell<f64>,
+    pub momentum: MomentumMatrices,
+}
+
+pub(super) enum MomentumMatrices {
+    /// `K`, whose values a product fills: `nu D + E_C phi`, in the order of K's storage.
+    Cells {
+        k: Sell<f64>,
+        convection: Sell<f64>,
+        diffusion: Buffer<f64>,
+    },
+    /// Face fluxes, and `Omega^-1 M`.
+    Faces {
+        cells: Sell<f64>,
+        nodes: Sell<f64>,
+        gather: Sell<f64>,
+    },
+}
+
+impl MomentumMatrices {
+    /// Stored elements of `K`, padding included.
+    pub fn elements(&self) -> usize {
+        match self {
+            Self::Cells { k, .. } => k.elements(),
+            Self::Faces { .. } => 0,
+        }
+    }
+}
+
+fn planes(node: &Node, p: &Planes) -> Result<Sell<f64>> {
+    let [a, b, c] = &p.val;
+    Sell::new(node, p.rows, p.cols, &p.row_ptr, &p.col, &[a, b, c])
+}
+
+impl Matrices {
+    pub fn new(node: &Node, ops: &Operators, nu: f64) -> Result<Self> {
+        let sell = |a: &Csr| Sell::from_csr(node, a);
+        let momentum = match &ops.momentum {
+            Momentum::Cells {
+                diffusion,
+                convection,
+            } => cells(node, diffusion, convection, nu)?,
+            Momentum::Faces { cells, nodes } => {
+                let per_volume: Vec<f64> = ops.volume.iter().map(|v| 1.0 / v).collect();
+                MomentumMatrices::Faces {
+                    cells: planes(node, cells)?,
+                    nodes: planes(node, nodes)?,
+                    gather: sell(&ops.divergence.clone().scale_rows(&per_volume))?,
+                }
+            }
+        };
+        Ok(Self {
+            divergence: sell(&ops.divergence)?,
+            pressure_flux: sell(&ops.pressure_flux)?,
+            pressure_flux_nodes: sell(&ops.pressure_flux_nodes)?,
+            flux_cells: planes(node, &ops.flux_cells)?,
+            flux_nodes: planes(node, &ops.flux_nodes)?,
+            gradient_cells: planes(node, &ops.gradient_cells)?,
+            gradient_nodes: planes(node, &ops.gradient_nodes)?,
+            nodal_velocity: sell(&ops.nodal_velocity)?,
+            nodal_pressure: sell(&ops.nodal_pressure)?,
+            momentum,
+        })
+    }
+}
+
+/// Rearranges the rows of `E_C` into the order in which K stores its elements (thesis section
+/// 2.3, equation 2.10), so that the product writes K's values in place.
+fn cells(node: &Node, diffusion: &Csr, convection: &Csr, nu: f64) -> Result<MomentumMatrices> {
+    let k = Sell::from_csr(node, diffusion)?;
+    let mut entry = vec![u32::MAX; k.elements()];
+    let mut base = vec![0.0; k.elements()];
+    for (e, &at) in k.position().iter().enumerate() {
+        entry[at as usize] = e as u32;
+        base[at as usize] = nu * diffusion.val[e];
+    }
+    let by_element = Csr::from_rows(k.elements(), convection.cols, |i, row| {
+        let e = entry[i] as usize;
+        if e < convection.rows {
+            row.extend(convection.row(e).map(|(j, v)| (j as u32, v)));
+        }
+    });
+    Ok(MomentumMatrices::Cells {
+        k,
+        convection: Sell::from_csr(node, &by_element)?,
+        diffusion: node.buffer_from(&base)?,
+    })
+}

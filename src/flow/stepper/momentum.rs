@@ -1,0 +1,157 @@
+//! Convection and diffusion, and the prediction of the velocity.
+
+use super::matrices::MomentumMatrices;
+use super::{Field, Operands, Result, Stepper, call};
+use crate::flow::plain::{THETA_GAIN, THETA_MAX, THETA_MIN};
+use crate::node::Buffer;
+use crate::split::Engine;
+
+fn three(f: &mut Field) -> [&mut Buffer<f64>; 3] {
+    f.each_mut()
+}
+
+impl Stepper {
+    /// `values(K) = nu D + E_C phi`, then `R = K u + boundary and force`.
+    pub(super) fn momentum_by_cells(&mut self, engine: &Engine<f64>) -> Result<()> {
+        let MomentumMatrices::Cells {
+            k,
+            convection,
+            diffusion,
+        } = &mut self.m.momentum
+        else {
+            return Ok(());
+        };
+        call(
+            engine,
+            &mut self.s.coefficients,
+            Operands {
+                out: &mut [k.plane_mut(0)],
+                own: &[diffusion],
+                gather: &[&self.f.phi],
+                mats: &[convection],
+                scalars: &[1.0],
+                ..Operands::default()
+            },
+        )?;
+        call(
+            engine,
+            &mut self.s.transport,
+            Operands {
+                out: &mut three(&mut self.f.r),
+                own: &self.boundary.momentum.each_ref(),
+                gather: &self.f.u.each_ref(),
+                mats: &[k],
+                ..Operands::default()
+            },
+        )
+    }
+
+    /// Nodal velocities of `u`, or of the prediction: `H_v u + H_b u_b`.
+    pub(super) fn nodal_velocity(&mut self, engine: &Engine<f64>, predicted: bool) -> Result<()> {
+        if self.f.uhat[0].is_empty() {
+            return Ok(());
+        }
+        let (out, of) = if predicted {
+            (&mut self.f.uhat_e, &self.f.v)
+        } else {
+            (&mut self.f.uhat, &self.f.u)
+        };
+        call(
+            engine,
+            &mut self.s.nodal,
+            Operands {
+                out: &mut three(out),
+                own: &self.boundary.nodes.each_ref(),
+                gather: &of.each_ref(),
+                mats: &[&self.m.nodal_velocity],
+                ..Operands::default()
+            },
+        )
+    }
+
+    /// Momentum fluxes through faces with the present upwinding, then their balance in cells.
+    /// The upwinding follows the energy budget of the step before, so that one pass gives both.
+    pub(super) fn momentum_by_faces(&mut self, engine: &Engine<f64>) -> Result<()> {
+        if self.budget.is_none() {
+            self.theta = THETA_MIN;
+            self.face_fluxes(engine)?;
+        }
+        let (produced, dissipated) = self.budget.unwrap_or_default();
+        let wanted = if dissipated > 0.0 {
+            THETA_GAIN * produced.max(0.0) / dissipated
+        } else {
+            0.0
+        };
+        self.theta = (THETA_MIN + wanted).min(THETA_MAX);
+        self.face_fluxes(engine)?;
+        let MomentumMatrices::Faces { gather, .. } = &self.m.momentum else {
+            return Ok(());
+        };
+        call(
+            engine,
+            &mut self.s.gather,
+            Operands {
+                out: &mut three(&mut self.f.r),
+                own: &self.boundary.force.each_ref(),
+                gather: &self.f.flux.each_ref(),
+                mats: &[gather],
+                ..Operands::default()
+            },
+        )
+    }
+
+    fn face_fluxes(&mut self, engine: &Engine<f64>) -> Result<()> {
+        let MomentumMatrices::Faces { cells, nodes, .. } = &self.m.momentum else {
+            return Ok(());
+        };
+        let ([u, v, w], [a, b, c]) = (&self.f.u, &self.f.uhat);
+        let [base_u, base_v, base_w] = &self.boundary.momentum;
+        let s = engine.run(
+            &mut self.s.momentum_flux,
+            Operands {
+                out: &mut three(&mut self.f.flux),
+                own: &[&self.f.phi, base_u, base_v, base_w],
+                gather: &[u, v, w, a, b, c],
+                mats: &[cells, nodes],
+                scalars: &[0.5 * self.theta, self.settings.nu],
+                ..Operands::default()
+            },
+        )?;
+        let [gu, gv, gw] = &self.f.g;
+        let power = engine.run(
+            &mut self.s.power,
+            Operands {
+                own: &[&self.f.volume, u, v, w, gu, gv, gw],
+                ..Operands::default()
+            },
+        )?;
+        let produced = s[0] - power[0] + self.boundary.pressure_power(&self.f)?;
+        self.budget = Some((produced, 0.5 * s[1]));
+        Ok(())
+    }
+
+    /// `u* = u + c1 R + c0 R_old`, `v = u* - dt g`.
+    pub(super) fn predict(
+        &mut self,
+        engine: &Engine<f64>,
+        c1: f64,
+        c0: f64,
+        dt: f64,
+    ) -> Result<()> {
+        let f = &mut self.f;
+        let [s0, s1, s2] = f.star.each_mut();
+        let [v0, v1, v2] = f.v.each_mut();
+        let ([u0, u1, u2], [r0, r1, r2]) = (&f.u, &f.r);
+        let ([o0, o1, o2], [g0, g1, g2]) = (&f.r_old, &f.g);
+        call(
+            engine,
+            &mut self.s.predict,
+            Operands {
+                out: &mut [s0, s1, s2, v0, v1, v2],
+                own: &[u0, u1, u2, r0, r1, r2, o0, o1, o2, g0, g1, g2],
+                scalars: &[c1, c0, dt],
+                ..Operands::default()
+            },
+        )
+    }
+}

@@ -1,0 +1,185 @@
+//! Fluxes, the pressure equation's right-hand side, and the corrections.
+
+use super::{Operands, Result, Stepper, call};
+use crate::flow::operators::Scheme;
+use crate::split::Engine;
+
+impl Stepper {
+    /// `psi = A (Gamma u + Delta uhat)` of the present velocity with the given fluxes; where
+    /// `old`, it is kept to be compared with `phi`.
+    pub(super) fn flux_of(&mut self, engine: &Engine<f64>, old: bool) -> Result<()> {
+        let f = &mut self.f;
+        let out = if old { &mut f.psi_old } else { &mut f.psi };
+        let ([u, v, w], [a, b, c]) = (&f.u, &f.uhat);
+        call(
+            engine,
+            if old {
+                &mut self.s.old_flux
+            } else {
+                &mut self.s.flux
+            },
+            Operands {
+                out: &mut [out],
+                own: &[&self.boundary.flux],
+                gather: &[u, v, w, a, b, c],
+                mats: &[&self.m.flux_cells, &self.m.flux_nodes],
+                ..Operands::default()
+            },
+        )
+    }
+
+    /// `psi` of the prediction: of `v` (symmetry-preserving), or of `u*` with the nodal values
+    /// of `v` (consistent).
+    pub(super) fn flux_of_prediction(&mut self, engine: &Engine<f64>) -> Result<()> {
+        let f = &mut self.f;
+        let [u, v, w] = match self.scheme {
+            Scheme::SymmetryPreserving => &f.v,
+            Scheme::Consistent => &f.star,
+        };
+        let [a, b, c] = &f.uhat_e;
+        call(
+            engine,
+            &mut self.s.flux,
+            Operands {
+                out: &mut [&mut f.psi],
+                own: &[&self.boundary.flux],
+                gather: &[u, v, w, a, b, c],
+                mats: &[&self.m.flux_cells, &self.m.flux_nodes],
+                ..Operands::default()
+            },
+        )
+    }
+
+    /// `psi += kappa (phi - psi_old)`, `kappa = max(0, 1 - 4 dt (U_max/h + nu/h^2))`.
+    pub(super) fn fade_in_old_flux(&mut self, engine: &Engine<f64>, dt: f64) -> Result<()> {
+        let f = &mut self.f;
+        call(
+            engine,
+            &mut self.s.blend,
+            Operands {
+                inout: &mut [&mut f.psi],
+                own: &[&f.phi, &f.psi_old, &f.per_length],
+                scalars: &[4.0 * dt * self.fastest, 4.0 * dt * self.settings.nu],
+                ..Operands::default()
+            },
+        )
+    }
+
+    /// `psi += a F_0 p`, through `phi`, which is free until the step closes.
+    pub(super) fn pressure_flux(&mut self, engine: &Engine<f64>, a: f64) -> Result<()> {
+        let f = &mut self.f;
+        call(
+            engine,
+            &mut self.s.keep,
+            Operands {
+                out: &mut [&mut f.phi],
+                own: &[&f.psi],
+                gather: &[&f.p],
+                mats: &[&self.m.pressure_flux],
+                scalars: &[a],
+                ..Operands::default()
+            },
+        )?;
+        std::mem::swap(&mut f.phi, &mut f.psi);
+        Ok(())
+    }
+
+    /// `psi -= dt (T p_hat + outlet pressures)`.
+    pub(super) fn lean(&mut self, engine: &Engine<f64>, dt: f64) -> Result<()> {
+        let f = &mut self.f;
+        call(
+            engine,
+            &mut self.s.lean,
+            Operands {
+                out: &mut [&mut f.phi],
+                own: &[&f.psi],
+                gather: &[&f.p_hat],
+                mats: &[&self.m.pressure_flux_nodes],
+                scalars: &[-dt],
+                ..Operands::default()
+            },
+        )?;
+        std::mem::swap(&mut f.phi, &mut f.psi);
+        if let Some(base) = &self.boundary.pressure_flux {
+            call(
+                engine,
+                &mut self.s.outlet,
+                Operands {
+                    inout: &mut [&mut f.psi],
+                    own: &[base],
+                    scalars: &[-dt],
+                    ..Operands::default()
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// `b = -M psi / dt`.
+    pub(super) fn divergence(&mut self, engine: &Engine<f64>, dt: f64) -> Result<()> {
+        let f = &mut self.f;
+        call(
+            engine,
+            &mut self.s.divergence,
+            Operands {
+                out: &mut [&mut f.b],
+                own: &[&f.zero],
+                gather: &[&f.psi],
+                mats: &[&self.m.divergence],
+                scalars: &[-1.0 / dt],
+                ..Operands::default()
+            },
+        )
+    }
+
+    /// `phi = psi - dt F_0 p`: free of divergence to the solver's accuracy.
+    pub(super) fn close(&mut self, engine: &Engine<f64>, dt: f64) -> Result<()> {
+        let f = &mut self.f;
+        call(
+            engine,
+            &mut self.s.close,
+            Operands {
+                out: &mut [&mut f.phi],
+                own: &[&f.psi],
+                gather: &[&f.p],
+                mats: &[&self.m.pressure_flux],
+                scalars: &[-dt],
+                ..Operands::default()
+            },
+        )
+    }
+
+    /// `p_hat = H_0 p`, `g = G p`, `u = u* - dt g`.
+    pub(super) fn correct(&mut self, engine: &Engine<f64>, dt: f64) -> Result<()> {
+        let f = &mut self.f;
+        if !f.p_hat.is_empty() {
+            call(
+                engine,
+                &mut self.s.nodal_pressure,
+                Operands {
+                    out: &mut [&mut f.p_hat],
+                    own: &[&f.p_hat_base],
+                    gather: &[&f.p],
+                    mats: &[&self.m.nodal_pressure],
+                    scalars: &[1.0],
+                    ..Operands::default()
+                },
+            )?;
+        }
+        let [u0, u1, u2] = f.u.each_mut();
+        let [g0, g1, g2] = f.g.each_mut();
+        let ([s0, s1, s2], [b0, b1, b2]) = (&f.star, &f.g_base);
+        call(
+            engine,
+            &mut self.s.correct,
+            Operands {
+                out: &mut [u0, u1, u2, g0, g1, g2],
+                own: &[s0, s1, s2, b0, b1, b2],
+                gather: &[&f.p, &f.p_hat],
+                mats: &[&self.m.gradient_cells, &self.m.gradient_nodes],
+                scalars: &[dt],
+                ..Operands::default()
+            },
+        )
+    }
+}

@@ -1,0 +1,71 @@
+//! What a step tells, and the kernels that find it out.
+
+use super::{Operands, Result, Solution, Stepper};
+use crate::split::Engine;
+
+/// Courant numbers per second of dt, and the continuity error.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Monitor {
+    /// Mean over cells of `sum |phi| / (2 V)`, 1/s.
+    pub rate_mean: f64,
+    /// Largest of them, 1/s.
+    pub rate_max: f64,
+    /// `sum |M phi|`, m3/s.
+    pub divergence_sum: f64,
+    /// Largest `|M phi| / V`, 1/s.
+    pub divergence_max: f64,
+}
+
+/// Result of one step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StepResult {
+    /// The pressure solve.
+    pub poisson: Solution,
+    /// `sum V |u|^2 / 2`, m5/s2.
+    pub kinetic_energy: f64,
+    /// Rates and continuity of the new fluxes.
+    pub monitor: Monitor,
+}
+
+impl Stepper {
+    /// Courant rates and continuity of the present fluxes.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn monitor(&mut self, engine: &Engine<f64>) -> Result<Monitor> {
+        let s = engine.run(
+            &mut self.s.monitor,
+            Operands {
+                own: &[&self.f.per_volume],
+                gather: &[&self.f.phi],
+                mats: &[&self.m.divergence],
+                ..Operands::default()
+            },
+        )?;
+        Ok(Monitor {
+            rate_mean: s[0] / self.cells.max(1) as f64,
+            rate_max: s[1],
+            divergence_sum: s[2],
+            divergence_max: s[3],
+        })
+    }
+
+    /// Kinetic energy of the present velocity; keeps the largest speed for the next step.
+    pub(super) fn monitor_speed(&mut self, engine: &Engine<f64>) -> Result<f64> {
+        let [u, v, w] = &self.f.u;
+        let s = engine.run(
+            &mut self.s.speed,
+            Operands {
+                own: &[&self.f.volume, u, v, w],
+                ..Operands::default()
+            },
+        )?;
+        self.fastest = s[1].sqrt();
+        Ok(0.5 * s[0])
+    }
+
+    /// Upwinding used in the last step (consistent scheme).
+    pub fn theta(&self) -> f64 {
+        self.theta
+    }
+}

@@ -1,0 +1,88 @@
+//! The call sites of a step.
+
+use super::K;
+use crate::Result;
+use crate::flow::operators::{Operators, Scheme};
+use crate::kernel;
+use crate::split::{Engine, Site};
+
+/// Makes the struct, its constructor and the list of its members from one table.
+macro_rules! sites {
+    ($($name:ident: $op:ident, $label:literal, $rows:expr, $schemes:expr;)*) => {
+        /// One member per place where a step calls a kernel.
+        pub(super) struct Sites {
+            $(pub $name: Site<f64>,)*
+        }
+
+        impl Sites {
+            /// `elements`: stored elements of the momentum matrix, 0 without one.
+            pub fn new(engine: &Engine<f64>, ops: &Operators, elements: usize) -> Result<Self> {
+                let rows = Rows::of(ops, elements);
+                Ok(Self {
+                    $($name: {
+                        let kernel: K = kernel::$op::kernel();
+                        engine.site(kernel, $label, $rows(&rows))?
+                    },)*
+                })
+            }
+
+            /// The sites that `scheme` calls.
+            pub fn used(&self, scheme: Scheme) -> Vec<&Site<f64>> {
+                let mut all = Vec::new();
+                $(if $schemes(scheme) {
+                    all.push(&self.$name);
+                })*
+                all
+            }
+        }
+    };
+}
+
+/// Row spaces.
+struct Rows {
+    cells: usize,
+    faces: usize,
+    nodes: usize,
+    elements: usize,
+}
+
+impl Rows {
+    fn of(ops: &Operators, elements: usize) -> Self {
+        Self {
+            cells: ops.cells,
+            faces: ops.faces,
+            nodes: ops.nodes,
+            elements,
+        }
+    }
+}
+
+const CELLS: fn(&Rows) -> usize = |r| r.cells;
+const FACES: fn(&Rows) -> usize = |r| r.faces;
+const NODES: fn(&Rows) -> usize = |r| r.nodes;
+const ELEMENTS: fn(&Rows) -> usize = |r| r.elements;
+const BOTH: fn(Scheme) -> bool = |_| true;
+const SYMMETRIC: fn(Scheme) -> bool = |s| matches!(s, Scheme::SymmetryPreserving);
+const CONSISTENT: fn(Scheme) -> bool = |s| matches!(s, Scheme::Consistent);
+
+sites! {
+    coefficients: spmv_add, "convection coefficients", ELEMENTS, SYMMETRIC;
+    transport: gspmv, "convection and diffusion", CELLS, SYMMETRIC;
+    nodal: gspmv, "nodal velocity", NODES, CONSISTENT;
+    power: energy, "power of the pressure", CELLS, CONSISTENT;
+    momentum_flux: momentum_flux, "momentum flux", FACES, CONSISTENT;
+    gather: gspmv, "momentum balance", CELLS, CONSISTENT;
+    predict: predict, "prediction", CELLS, BOTH;
+    old_flux: face_flux, "flux of the old velocity", FACES, CONSISTENT;
+    flux: face_flux, "flux of the prediction", FACES, BOTH;
+    blend: blend, "old flux faded in", FACES, CONSISTENT;
+    keep: spmv_add, "old pressure flux", FACES, SYMMETRIC;
+    lean: spmv_add, "non-orthogonal pressure flux", FACES, CONSISTENT;
+    divergence: spmv_add, "divergence", CELLS, BOTH;
+    close: spmv_add, "flux correction", FACES, BOTH;
+    nodal_pressure: spmv_add, "nodal pressure", NODES, CONSISTENT;
+    correct: gradient_correct, "velocity correction", CELLS, BOTH;
+    outlet: axpy, "outlet pressure", FACES, CONSISTENT;
+    speed: kinetic, "kinetic energy", CELLS, BOTH;
+    monitor: monitor, "courant and continuity", CELLS, BOTH;
+}

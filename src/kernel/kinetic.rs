@@ -1,0 +1,49 @@
+//! `sum w |u|^2` and `max |u|^2`: 8 flops and 32 bytes per row (fp64).
+
+use super::rows::{chunk, reduce};
+use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
+use crate::node::BLOCK;
+
+const KINDS: [Reduce; 2] = [Reduce::Sum, Reduce::Max];
+
+/// reductions w u.u, max u.u; own w u0 u1 u2.
+pub fn kernel<T: Real>() -> Kernel<T> {
+    Kernel {
+        name: "kinetic",
+        formula: "w . |u|^2, max |u|^2",
+        source: include_str!("../../cl/kinetic.cl"),
+        shape: Shape {
+            reduce: &KINDS,
+            own: 4,
+            ..Shape::NONE
+        },
+        flops: Flops {
+            row: 8.0,
+            entry: [0.0; 2],
+        },
+        reference,
+        host,
+    }
+}
+
+fn reference<T: Real>(r: &mut Rows<'_, T>) {
+    let [w, a, b, c, ..] = r.own;
+    for i in 0..r.n {
+        let q = a[i].fma(a[i], b[i].fma(b[i], c[i] * c[i]));
+        let (sum, max) = (r.partial[0][i / BLOCK], r.partial[1][i / BLOCK]);
+        r.partial[0][i / BLOCK] = sum + w[i] * q;
+        r.partial[1][i / BLOCK] = max.max(q);
+    }
+}
+
+#[inline(always)]
+fn body<T: Real>(r: &mut Rows<'_, T>) {
+    let [w, a, b, c, ..] = r.own;
+    reduce(KINDS, &mut r.partial, r.n, |i| {
+        let (w, a, b, c) = (chunk(w, i), chunk(a, i), chunk(b, i), chunk(c, i));
+        let q: [T; 8] = std::array::from_fn(|l| a[l].fma(a[l], b[l].fma(b[l], c[l] * c[l])));
+        [std::array::from_fn(|l| w[l] * q[l]), q]
+    });
+}
+
+crate::simd!(body);

@@ -1,0 +1,79 @@
+//! The memory bandwidth of the node, measured when a run starts: the roof that kernels are held
+//! against, and the tuner's first guess (thesis equation 3.4).
+
+use super::engine::{Engine, Operands};
+use crate::Result;
+use crate::kernel::{Real, axpy};
+
+/// Bandwidth of `y <- a x + y` over arrays larger than the caches: 2 reads, 1 write.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bandwidth {
+    /// The CPU's threads alone, GB/s.
+    pub cpu_gb_s: f64,
+    /// The device alone, GB/s; `None` without a device.
+    pub device_gb_s: Option<f64>,
+    /// The best of either alone and both at once, GB/s.
+    pub node_gb_s: f64,
+}
+
+impl Bandwidth {
+    /// Share of the rows that equation 3.4 gives to the device: `B_device / (B_device + B_cpu)`.
+    pub fn device_share(&self) -> f64 {
+        self.device_gb_s
+            .map_or(0.0, |d| d / (d + self.cpu_gb_s).max(f64::MIN_POSITIVE))
+    }
+}
+
+/// Bytes of each array: four times a large last-level cache, yet a fraction of a second in all.
+const ARRAY_BYTES: usize = 64 << 20;
+/// Runs at each cut; the first warms up, the fastest counts.
+const RUNS: usize = 5;
+
+impl<T: Real> Engine<T> {
+    /// Measures the node.
+    ///
+    /// # Errors
+    /// Out of memory, or the device failed.
+    pub fn bandwidth(&self) -> Result<Bandwidth> {
+        let n = ARRAY_BYTES / size_of::<T>();
+        let (mut y, x) = (self.node.buffer::<T>(n)?, self.node.buffer::<T>(n)?);
+        let mut site = self.site(axpy::kernel(), "bandwidth", n)?;
+        let mut best = |ratio: f64| -> Result<f64> {
+            self.set_ratio(&mut site, ratio);
+            let mut rate = 0.0f64;
+            for run in 0..RUNS {
+                let before = site.stats.seconds_s;
+                self.run(
+                    &mut site,
+                    Operands {
+                        inout: &mut [&mut y],
+                        own: &[&x],
+                        scalars: &[T::of(0.5)],
+                        ..Operands::default()
+                    },
+                )?;
+                if run > 0 {
+                    let seconds = site.stats.seconds_s - before;
+                    rate = rate.max(site.stats.call_bytes / seconds / 1e9);
+                }
+            }
+            Ok(rate)
+        };
+        let cpu_gb_s = best(0.0)?;
+        if self.node.device.is_none() {
+            return Ok(Bandwidth {
+                cpu_gb_s,
+                device_gb_s: None,
+                node_gb_s: cpu_gb_s,
+            });
+        }
+        let device = best(1.0)?;
+        let mut b = Bandwidth {
+            cpu_gb_s,
+            device_gb_s: Some(device),
+            node_gb_s: cpu_gb_s.max(device),
+        };
+        b.node_gb_s = b.node_gb_s.max(best(b.device_share())?);
+        Ok(b)
+    }
+}

@@ -1,0 +1,121 @@
+//! What surrounds a call: its arguments, checks, counts and reductions.
+
+use super::engine::Operands;
+use super::site::Site;
+use crate::kernel::rows::combine;
+use crate::kernel::{MAX_REDUCTIONS, Real};
+use crate::node::memory::Arg;
+use crate::node::{BLOCK, Buffer};
+use crate::{Error, Result};
+
+/// Device arguments of a call, in order.
+pub(super) struct Args {
+    list: [Arg; 48],
+    n: usize,
+}
+
+impl Default for Args {
+    fn default() -> Self {
+        Self {
+            list: [Arg::None; 48],
+            n: 0,
+        }
+    }
+}
+
+impl Args {
+    pub fn push(&mut self, a: Arg) {
+        self.list[self.n] = a;
+        self.n += 1;
+    }
+
+    pub fn all(&self) -> &[Arg] {
+        &self.list[..self.n]
+    }
+}
+
+/// Adds the partial results of both sides, in the order of the blocks.
+pub(super) fn reductions<T: Real>(site: &Site<T>, cut: usize) -> Result<[T; MAX_REDUCTIONS]> {
+    let mut all = [T::ZERO; MAX_REDUCTIONS];
+    for (k, kind) in site.kernel.shape.reduce.iter().enumerate() {
+        let host = &site.host_partial[k];
+        let device = match site.device_partial.get(k) {
+            Some(b) if cut > 0 => &b.share(0, 0)?.host[..cut / BLOCK],
+            _ => &[],
+        };
+        let mut lanes = [T::ZERO; 8];
+        for (b, &p) in device.iter().chain(&host[device.len()..]).enumerate() {
+            lanes[b % 8] = combine(*kind, lanes[b % 8], p);
+        }
+        let [a, b, c, d, e, f, g, h] = lanes;
+        let sum = |x, y| combine(*kind, x, y);
+        all[k] = sum(sum(sum(a, b), sum(c, d)), sum(sum(e, f), sum(g, h)));
+    }
+    Ok(all)
+}
+
+/// Do the operands fit the kernel's shape and the site's rows?
+pub(super) fn fits<T: Real>(site: &Site<T>, o: &Operands<'_, '_, T>) -> Result<()> {
+    let s = &site.kernel.shape;
+    let counts = o.out.len() == s.out
+        && o.inout.len() == s.inout
+        && o.own.len() == s.own
+        && o.gather.len() == s.gather
+        && o.mats.len() == s.mats.len()
+        && o.mats
+            .iter()
+            .zip(s.mats)
+            .all(|(m, &p)| m.planes().len() == p)
+        && o.scalars.len() == s.scalars;
+    let long = o
+        .out
+        .iter()
+        .chain(o.inout.iter())
+        .all(|b| b.rows() == site.rows)
+        && o.own.iter().all(|b| b.rows() == site.rows)
+        && o.mats
+            .iter()
+            .all(|m| crate::node::padded(m.rows().max(1)) == site.rows);
+    let per_mat = s.gather / s.mats.len().max(1);
+    let wide = o.gather.iter().enumerate().all(|(g, b)| {
+        let m = o.mats.get(g / per_mat.max(1)).or(o.mats.last());
+        m.is_some_and(|m| b.rows() >= m.cols())
+    });
+    if counts && long && wide {
+        return Ok(());
+    }
+    Err(Error::failure(
+        format!(
+            "operands of {} ({}) do not fit its shape",
+            site.kernel.name, site.label
+        ),
+        "report this as a defect",
+    ))
+}
+
+/// Flops and least bytes of one call.
+pub(super) fn count<T: Real>(site: &mut Site<T>, o: &Operands<'_, '_, T>) {
+    let size = size_of::<T>() as f64;
+    let rows = o
+        .out
+        .iter()
+        .chain(o.inout.iter())
+        .map(|b| b.len())
+        .chain(o.own.iter().map(|b| b.len()))
+        .chain(o.mats.iter().map(|m| m.rows()))
+        .next()
+        .unwrap_or(0) as f64;
+    let also_gathered = |b: &&&Buffer<T>| o.gather.iter().any(|g| std::ptr::eq(*g, **b));
+    let own = o.own.iter().filter(|b| !also_gathered(b)).count();
+    let vectors = rows * size * (o.out.len() + 2 * o.inout.len() + own) as f64;
+    let gathered: f64 = o.gather.iter().map(|b| b.len() as f64 * size).sum();
+    let mats: f64 = o.mats.iter().map(|m| m.bytes()).sum();
+    let entries: f64 = o
+        .mats
+        .iter()
+        .zip(site.kernel.flops.entry)
+        .map(|(m, f)| m.nnz() as f64 * f)
+        .sum();
+    site.stats.call_bytes = vectors + gathered + mats;
+    site.stats.call_flops = rows * site.kernel.flops.row + entries;
+}
