@@ -106,12 +106,13 @@ fn the_first_tuning_reaches_the_gate() {
     }
 }
 
-#[test]
-fn a_slowed_side_is_compensated_within_twenty_steps() {
-    let (mut worst_calls, mut worst, mut below) = (0, 1.0f64, 0);
+/// Slows one side of a settled node; returns the calls until none costs more than the new
+/// optimum / 0.95 again, sorted over 400 cases, and the worst share of the optimum at the end.
+fn recovery(noise: f64) -> (Vec<usize>, f64) {
+    let (mut calls, mut worst) = (Vec::new(), 1.0f64);
     for seed in 0..100 {
         for (device, host) in [(2.0, 1.0), (1.0, 2.0), (4.0, 1.0), (1.0, 4.0)] {
-            let mut node = Node::new(1.2e-3, 1.0e-3, 2e-5, 0.05, seed);
+            let mut node = Node::new(1.2e-3, 1.0e-3, 2e-5, noise, seed);
             let mut tuner = Tuner::new(ROWS, GRAIN, 0.5, Params::default());
             node.settle(&mut tuner);
             for _ in 0..30 * 50 {
@@ -121,29 +122,35 @@ fn a_slowed_side_is_compensated_within_twenty_steps() {
             node.host_s *= host;
             let began = tuner.retunes().len();
             let optimum = node.optimum();
-            let mut calls = 0;
             let mut last_bad = 0;
-            for _ in 0..30 * 40 {
-                calls += 1;
+            for call in 1..=30 * 40 {
                 if node.call(&mut tuner) > optimum / 0.95 {
-                    last_bad = calls;
+                    last_bad = call;
                 }
                 if tuner.retunes().len() > began && !tuner.tuning() {
                     break;
                 }
             }
             assert!(tuner.retunes().len() > began, "no re-tuning, seed {seed}");
-            worst_calls = worst_calls.max(last_bad);
+            calls.push(last_bad);
             worst = worst.min(node.quality(&tuner));
-            below += usize::from(node.quality(&tuner) < 0.95);
         }
     }
-    println!(
-        "slow-down: {worst_calls} calls to recover, at worst {worst:.4}, {below} of 400 below 0.95"
-    );
-    // A PCG kernel is called some 30 times per step.
-    assert!(worst_calls <= 20 * 30, "{worst_calls} calls");
-    assert!(worst >= 0.95, "{worst}");
+    calls.sort_unstable();
+    (calls, worst)
+}
+
+#[test]
+fn a_slowed_side_is_compensated_within_twenty_steps() {
+    for (noise, most) in [(0.01, 100), (0.05, 20 * 30)] {
+        let (calls, worst) = recovery(noise);
+        let (median, last) = (calls[calls.len() / 2], calls[calls.len() - 1]);
+        println!("slow-down, noise {noise}: {median} calls, at most {last}, at worst {worst:.4}");
+        // A PCG kernel is called some 30 times per step: 20 steps are 600 calls. A kernel
+        // that is called once per step needs as many steps as calls.
+        assert!(last <= most, "noise {noise}: {last} calls");
+        assert!(worst >= 0.95, "noise {noise}: {worst}");
+    }
 }
 
 #[test]
