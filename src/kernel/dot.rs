@@ -1,7 +1,8 @@
 //! `sum <- x . y`: 2 flops and 16 bytes per row (fp64).
 
-use super::rows::{chunk, reduce};
+use super::group::{Group, Lanes, groups};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
+use crate::node::BLOCK;
 
 /// reductions x.y; own x, y.
 pub fn kernel<T: Real>() -> Kernel<T> {
@@ -26,7 +27,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
 fn reference<T: Real>(r: &mut Rows<'_, T>) {
     for (b, sum) in r.partial[0].iter_mut().enumerate() {
         *sum = T::ZERO;
-        for i in b * crate::node::BLOCK..(b + 1) * crate::node::BLOCK {
+        for i in b * BLOCK..(b + 1) * BLOCK {
             *sum = *sum + r.own[0][i] * r.own[1][i];
         }
     }
@@ -35,10 +36,13 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let [x, y, ..] = r.own;
-    reduce([Reduce::Sum], &mut r.partial, r.n, |i| {
-        let (x, y) = (chunk(x, i), chunk(y, i));
-        [std::array::from_fn(|l| x[l] * y[l])]
-    });
+    for b in 0..r.n / BLOCK {
+        let mut sum = Lanes::ZERO;
+        for i in groups(b) {
+            sum.add(i, Group::load(x, i) * Group::load(y, i));
+        }
+        r.partial[0][b] = sum.sum();
+    }
 }
 
 crate::simd!(body);

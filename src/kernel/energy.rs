@@ -1,6 +1,6 @@
 //! `sum <- sum_c w_c (a_c . b_c)` of two vector fields: 7 flops and 56 bytes per row (fp64).
 
-use super::rows::{chunk, reduce};
+use super::group::{Group, Lanes, groups};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -36,13 +36,17 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let own = r.own;
-    reduce([Reduce::Sum], &mut r.partial, r.n, |i| {
-        let [w, a0, a1, a2, b0, b1, b2] = std::array::from_fn(|o| chunk(own[o], i));
-        [std::array::from_fn(|l| {
-            w[l] * a2[l].fma(b2[l], a1[l].fma(b1[l], a0[l] * b0[l]))
-        })]
-    });
+    let [w, a0, a1, a2, b0, b1, b2, ..] = r.own;
+    for b in 0..r.n / BLOCK {
+        let mut sum = Lanes::ZERO;
+        for i in groups(b) {
+            let t = Group::load(a0, i) * Group::load(b0, i);
+            let t = Group::load(a1, i).fma(Group::load(b1, i), t);
+            let t = Group::load(a2, i).fma(Group::load(b2, i), t);
+            sum.add(i, Group::load(w, i) * t);
+        }
+        r.partial[0][b] = sum.sum();
+    }
 }
 
 crate::simd!(body);

@@ -2,7 +2,8 @@
 //! and nodes, and the velocity it corrects. 6 flops and 28 bytes per entry, 6 flops and 96 bytes
 //! per row (fp64).
 
-use super::rows::{Mat, WIDTH, chunk, chunk_mut, each, fma};
+use super::group::{Group, WIDTH};
+use super::rows::Mat;
 use super::{Flops, Kernel, Real, Rows, Shape};
 
 /// out u_0, u_1, u_2, g_0, g_1, g_2; own s_0, s_1, s_2, base_0, base_1, base_2; gather p, q;
@@ -47,26 +48,36 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let ([a, b], [p, q, ..]) = (r.mats, r.gather);
-    let (own, first) = (r.own, r.first);
-    let minus_dt = [-r.scalars[0]; WIDTH];
-    let (velocity, gradient) = r.out.split_at_mut(3);
-    each(r.n, |i| {
-        let mut g: [[T; WIDTH]; 3] = std::array::from_fn(|k| *chunk(own[3 + k], i));
-        let mut add = |m: &Mat<'_, T>, x: &[T]| {
-            for e in m.entries(first + i) {
-                let x = m.gather(x, e);
-                for (k, g) in g.iter_mut().enumerate() {
-                    *g = fma(m.values(k, e), &x, g);
-                }
-            }
-        };
-        add(&a, p);
-        add(&b, q);
-        for k in 0..3 {
-            *chunk_mut(gradient[k], i) = g[k];
-            *chunk_mut(velocity[k], i) = fma(&minus_dt, &g[k], chunk(own[k], i));
+    let minus_dt = Group::splat(-r.scalars[0]);
+    for i in (0..r.n).step_by(WIDTH) {
+        let base = [
+            Group::load(r.own[3], i),
+            Group::load(r.own[4], i),
+            Group::load(r.own[5], i),
+        ];
+        let gradient = products(&b, q, r.first + i, products(&a, p, r.first + i, base));
+        for (k, g) in gradient.into_iter().enumerate() {
+            g.store(r.out[3 + k], i);
+            minus_dt.fma(g, Group::load(r.own[k], i)).store(r.out[k], i);
         }
-    });
+    }
+}
+
+/// `s` plus the three planes of `m` times `x`, for the rows from the global row `row` on.
+#[inline(always)]
+pub(super) fn products<T: Real>(
+    m: &Mat<'_, T>,
+    x: &[T],
+    row: usize,
+    mut s: [Group<T>; 3],
+) -> [Group<T>; 3] {
+    for e in m.entries(row) {
+        let x = m.gather(x, e);
+        for (p, s) in s.iter_mut().enumerate() {
+            *s = m.value(p, e).fma(x, *s);
+        }
+    }
+    s
 }
 
 crate::simd!(body);

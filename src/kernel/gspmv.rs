@@ -1,7 +1,7 @@
 //! `y_k <- b_k + A x_k`, k = 0, 1, 2: three right-hand sides in one pass over the matrix, 6 flops
 //! and 12 bytes per entry, 72 bytes per row (fp64).
 
-use super::rows::{chunk, chunk_mut, each, fma};
+use super::group::{Group, WIDTH};
 use super::{Flops, Kernel, Real, Rows, Shape};
 
 /// out y_0, y_1, y_2; own b_0, b_1, b_2; gather x_0, x_1, x_2; matrix A.
@@ -41,21 +41,21 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let (a, first) = (r.mats[0], r.first);
-    let ([b0, b1, b2, ..], [x0, x1, x2, ..]) = (r.own, r.gather);
-    let [y0, y1, y2, ..] = &mut r.out;
-    each(r.n, |i| {
-        let (mut s0, mut s1, mut s2) = (*chunk(b0, i), *chunk(b1, i), *chunk(b2, i));
-        for e in a.entries(first + i) {
-            let v = a.values(0, e);
-            s0 = fma(v, &a.gather(x0, e), &s0);
-            s1 = fma(v, &a.gather(x1, e), &s1);
-            s2 = fma(v, &a.gather(x2, e), &s2);
+    let (a, [x0, x1, x2, ..]) = (r.mats[0], r.gather);
+    for i in (0..r.n).step_by(WIDTH) {
+        let mut s0 = Group::load(r.own[0], i);
+        let mut s1 = Group::load(r.own[1], i);
+        let mut s2 = Group::load(r.own[2], i);
+        for e in a.entries(r.first + i) {
+            let v = a.value(0, e);
+            s0 = v.fma(a.gather(x0, e), s0);
+            s1 = v.fma(a.gather(x1, e), s1);
+            s2 = v.fma(a.gather(x2, e), s2);
         }
-        *chunk_mut(y0, i) = s0;
-        *chunk_mut(y1, i) = s1;
-        *chunk_mut(y2, i) = s2;
-    });
+        s0.store(r.out[0], i);
+        s1.store(r.out[1], i);
+        s2.store(r.out[2], i);
+    }
 }
 
 crate::simd!(body);

@@ -3,7 +3,8 @@
 //! and diffusion through faces. 18 flops and 28 bytes per entry, 38 flops and 56 bytes per row
 //! (fp64).
 
-use super::rows::{Mat, WIDTH, chunk, chunk_mut, fma, reduce};
+use super::gradient_correct::products;
+use super::group::{Group, Lanes, groups};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -70,50 +71,32 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let ([a, b], gather, own, first) = (r.mats, r.gather, r.own, r.first);
-    let (theta, nu) = (r.scalars[0], [r.scalars[1]; WIDTH]);
-    let out = &mut r.out;
-    reduce([Reduce::Sum; 2], &mut r.partial, r.n, |i| {
-        let phi = chunk(own[0], i);
-        let size = phi.map(T::abs);
-        let (minus, upwind) = (phi.map(|f| -f), size.map(|f| theta * f));
-        let (mut skew, mut jump) = ([T::ZERO; WIDTH], [T::ZERO; WIDTH]);
-        // One component after the other, for the sake of registers; values come from the
-        // first-level cache the second and third time.
-        for k in 0..3 {
-            let zero = [[T::ZERO; WIDTH]; 3];
-            let [a0, a1, half] = products(&a, gather[k], first + i, zero);
-            let [b0, b1, diffusion] = products(&b, gather[3 + k], first + i, [zero[0], zero[1], half]);
-            let mean = std::array::from_fn(|l| a0[l] + b0[l]);
-            let jumps = std::array::from_fn(|l| a1[l] + b1[l]);
-            let f = fma(&minus, &mean, chunk(own[1 + k], i));
-            let f = fma(&upwind, &jumps, &f);
-            *chunk_mut(out[k], i) = fma(&nu, &diffusion, &f);
-            skew = fma(&b0, &a1, &skew);
-            jump = fma(&jumps, &a1, &jump);
+    let ([a, b], gather, own) = (r.mats, r.gather, r.own);
+    let (theta, nu) = (Group::splat(r.scalars[0]), Group::splat(r.scalars[1]));
+    let zero = Group::ZERO;
+    for block in 0..r.n / BLOCK {
+        let (mut skews, mut jumps) = (Lanes::ZERO, Lanes::ZERO);
+        for i in groups(block) {
+            let phi = Group::load(own[0], i);
+            let (mut skew, mut jump) = (zero, zero);
+            // One component after the other, for the sake of registers; values come from the
+            // first-level cache the second and third time.
+            for k in 0..3 {
+                let row = r.first + i;
+                let [a0, a1, d] = products(&a, gather[k], row, [zero; 3]);
+                let [b0, b1, d] = products(&b, gather[3 + k], row, [zero, zero, d]);
+                let f = (-phi).fma(a0 + b0, Group::load(own[1 + k], i));
+                let f = (theta * phi.abs()).fma(a1 + b1, f);
+                nu.fma(d, f).store(r.out[k], i);
+                skew = b0.fma(a1, skew);
+                jump = (a1 + b1).fma(a1, jump);
+            }
+            skews.add(i, phi * skew);
+            jumps.add(i, phi.abs() * jump);
         }
-        [
-            std::array::from_fn(|l| phi[l] * skew[l]),
-            std::array::from_fn(|l| size[l] * jump[l]),
-        ]
-    });
-}
-
-/// `s` plus the three planes of `m` times `x`, for the rows from the global row `row` on.
-#[inline(always)]
-fn products<T: Real>(
-    m: &Mat<'_, T>,
-    x: &[T],
-    row: usize,
-    mut s: [[T; WIDTH]; 3],
-) -> [[T; WIDTH]; 3] {
-    for e in m.entries(row) {
-        let x = m.gather(x, e);
-        for (p, s) in s.iter_mut().enumerate() {
-            *s = fma(m.values(p, e), &x, s);
-        }
+        r.partial[0][block] = skews.sum();
+        r.partial[1][block] = jumps.sum();
     }
-    s
 }
 
 crate::simd!(body);

@@ -1,7 +1,7 @@
 //! Courant rates `rate_c = w_c/2 sum_f |m_cf phi_f|` and divergences `w_c |sum_f m_cf phi_f|` of the
 //! cells, for the log: 4 flops and 12 bytes per entry, 4 flops and 8 bytes per row (fp64).
 
-use super::rows::{WIDTH, chunk, fma, reduce};
+use super::group::{Group, Lanes, groups};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -55,21 +55,30 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let (m, phi, w, first) = (r.mats[0], r.gather[0], r.own[0], r.first);
-    let kinds = [Reduce::Sum, Reduce::Max, Reduce::Sum, Reduce::Max];
-    let half = T::of(0.5);
-    reduce(kinds, &mut r.partial, r.n, |i| {
-        let (mut through, mut net) = ([T::ZERO; WIDTH], [T::ZERO; WIDTH]);
-        for e in m.entries(first + i) {
-            let (v, phi) = (m.values(0, e), m.gather(phi, e));
-            through = fma(&v.map(T::abs), &phi.map(T::abs), &through);
-            net = fma(v, &phi, &net);
+    let (m, phi, w) = (r.mats[0], r.gather[0], r.own[0]);
+    let half = Group::splat(T::of(0.5));
+    for b in 0..r.n / BLOCK {
+        let (mut sum, mut largest) = (Lanes::ZERO, Lanes::ZERO);
+        let (mut residual, mut divergence) = (Lanes::ZERO, Lanes::ZERO);
+        for i in groups(b) {
+            let (mut through, mut net) = (Group::ZERO, Group::ZERO);
+            for e in m.entries(r.first + i) {
+                let (v, phi) = (m.value(0, e), m.gather(phi, e));
+                through = v.abs().fma(phi.abs(), through);
+                net = v.fma(phi, net);
+            }
+            let w = Group::load(w, i);
+            let rate = w * (half * through);
+            sum.add(i, rate);
+            largest.maximum(i, rate);
+            residual.add(i, net.abs());
+            divergence.maximum(i, w * net.abs());
         }
-        let w = chunk(w, i);
-        let rate = std::array::from_fn(|l| w[l] * (half * through[l]));
-        let net = net.map(T::abs);
-        [rate, rate, net, std::array::from_fn(|l| w[l] * net[l])]
-    });
+        r.partial[0][b] = sum.sum();
+        r.partial[1][b] = largest.largest();
+        r.partial[2][b] = residual.sum();
+        r.partial[3][b] = divergence.largest();
+    }
 }
 
 crate::simd!(body);

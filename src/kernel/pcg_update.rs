@@ -1,7 +1,7 @@
 //! `x <- x + alpha p`, `r <- r - alpha q`, `r . d r` and `r . r` of the new r: 9 flops and 56 bytes
 //! per row (fp64).
 
-use super::rows::{WIDTH, chunk, chunk_mut, fma, reduce};
+use super::group::{Group, Lanes, groups};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -46,21 +46,20 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let ([p, q, d, ..], alpha) = (r.own, r.scalars[0]);
-    let [x, residual, ..] = &mut r.inout;
-    let (plus, minus) = ([alpha; WIDTH], [-alpha; WIDTH]);
-    reduce([Reduce::Sum; 2], &mut r.partial, r.n, |i| {
-        let x = chunk_mut(x, i);
-        *x = fma(&plus, chunk(p, i), x);
-        let old = chunk_mut(residual, i);
-        let new = fma(&minus, chunk(q, i), old);
-        *old = new;
-        let d = chunk(d, i);
-        [
-            std::array::from_fn(|l| new[l] * (d[l] * new[l])),
-            std::array::from_fn(|l| new[l] * new[l]),
-        ]
-    });
+    let ([p, q, d, ..], [x, residual, ..]) = (r.own, &mut r.inout);
+    let (plus, minus) = (Group::splat(r.scalars[0]), Group::splat(-r.scalars[0]));
+    for b in 0..r.n / BLOCK {
+        let (mut rz, mut rr) = (Lanes::ZERO, Lanes::ZERO);
+        for i in groups(b) {
+            plus.fma(Group::load(p, i), Group::load(x, i)).store(x, i);
+            let new = minus.fma(Group::load(q, i), Group::load(residual, i));
+            new.store(residual, i);
+            rz.add(i, new * (Group::load(d, i) * new));
+            rr.add(i, new * new);
+        }
+        r.partial[0][b] = rz.sum();
+        r.partial[1][b] = rr.sum();
+    }
 }
 
 crate::simd!(body);

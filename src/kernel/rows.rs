@@ -1,13 +1,10 @@
 //! What a kernel's CPU code sees: a range of rows of each operand.
 
+pub use super::group::WIDTH;
+use super::group::{Group, chunk};
 use super::{
-    LANES, MAX_GATHER, MAX_INOUT, MAX_MATS, MAX_OUT, MAX_OWN, MAX_PLANES, MAX_REDUCTIONS, Real,
-    Reduce,
+    MAX_GATHER, MAX_INOUT, MAX_MATS, MAX_OUT, MAX_OWN, MAX_PLANES, MAX_REDUCTIONS, Real, Reduce,
 };
-use crate::node::BLOCK;
-
-/// Rows that CPU paths handle at once.
-pub const WIDTH: usize = 8;
 
 /// A sliced-ELLPACK matrix for reading. Made only from a checked [`Sell`](crate::sparse::Sell).
 #[derive(Clone, Copy)]
@@ -39,51 +36,52 @@ impl<T> Default for Mat<'_, T> {
 impl<'a, T: Real> Mat<'a, T> {
     /// Elements of row `i`, padding included, as positions in `col` and the planes.
     #[inline(always)]
-    pub fn entries(&self, i: usize) -> impl Iterator<Item = usize> + use<T> {
-        let s = i / self.slice;
-        let (from, to) = (self.slice_ptr[s] as usize, self.slice_ptr[s + 1] as usize);
-        (from + i % self.slice..to).step_by(self.slice)
-    }
-
-    /// The columns of elements `e .. e + WIDTH`.
-    #[inline(always)]
-    pub fn columns(&self, e: usize) -> &'a [u32; WIDTH] {
-        chunk(self.col, e)
+    pub fn entries(&self, i: usize) -> Entries {
+        // Slices divide a block, so their size is a power of two, and this costs no division.
+        let s = i >> self.slice.trailing_zeros();
+        Entries {
+            at: self.slice_ptr[s] as usize + (i & (self.slice - 1)),
+            to: self.slice_ptr[s + 1] as usize,
+            step: self.slice,
+        }
     }
 
     /// The values of elements `e .. e + WIDTH` in plane `p`.
     #[inline(always)]
-    pub fn values(&self, p: usize, e: usize) -> &'a [T; WIDTH] {
-        chunk(self.planes[p], e)
+    pub fn value(&self, p: usize, e: usize) -> Group<T> {
+        Group::load(self.planes[p], e)
     }
 
     /// `x` at the columns of elements `e .. e + WIDTH`.
     #[inline(always)]
-    pub fn gather(&self, x: &[T], e: usize) -> [T; WIDTH] {
+    pub fn gather(&self, x: &[T], e: usize) -> Group<T> {
         assert!(x.len() >= self.cols);
-        let j = self.columns(e);
-        // SAFETY: every column index is below `cols` (checked when the matrix was made, and the
-        // index array is private to it), and `x` was just seen to be as long.
-        std::array::from_fn(|l| unsafe { *x.get_unchecked(j[l] as usize) })
+        let j = chunk(self.col, e);
+        let mut v = [T::ZERO; WIDTH];
+        for l in 0..WIDTH {
+            // SAFETY: every column index is below `cols` (checked when the matrix was made, and
+            // the index array is private to it), and `x` was just seen to be as long.
+            v[l] = unsafe { *x.get_unchecked(j[l] as usize) };
+        }
+        Group(v)
     }
 }
 
-/// `x[at .. at + WIDTH]`.
-#[inline(always)]
-pub fn chunk<X>(x: &[X], at: usize) -> &[X; WIDTH] {
-    let Some(c) = x.get(at..).and_then(<[X]>::first_chunk) else {
-        unreachable!("operands are whole blocks")
-    };
-    c
+/// Positions of the elements of one row.
+pub struct Entries {
+    at: usize,
+    to: usize,
+    step: usize,
 }
 
-/// `x[at .. at + WIDTH]`, to write.
-#[inline(always)]
-pub fn chunk_mut<X>(x: &mut [X], at: usize) -> &mut [X; WIDTH] {
-    let Some(c) = x.get_mut(at..).and_then(<[X]>::first_chunk_mut) else {
-        unreachable!("operands are whole blocks")
-    };
-    c
+impl Iterator for Entries {
+    type Item = usize;
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        let e = self.at;
+        self.at += self.step;
+        (e < self.to).then_some(e)
+    }
 }
 
 /// Operands restricted to `n` rows from `first` on (both multiples of [`BLOCK`]); unused roles
@@ -107,54 +105,6 @@ pub struct Rows<'a, T: Real> {
     pub mats: [Mat<'a, T>; MAX_MATS],
     /// Scalars.
     pub scalars: &'a [T],
-}
-
-/// `a x + y` of each row, rounded once.
-#[inline(always)]
-pub fn fma<T: Real>(a: &[T; WIDTH], x: &[T; WIDTH], y: &[T; WIDTH]) -> [T; WIDTH] {
-    std::array::from_fn(|l| a[l].fma(x[l], y[l]))
-}
-
-/// Calls `f(i)` for the first row of each group of [`WIDTH`] rows below `n`.
-#[inline(always)]
-pub fn each(n: usize, mut f: impl FnMut(usize)) {
-    for i in (0..n).step_by(WIDTH) {
-        f(i);
-    }
-}
-
-/// The `K` reductions of one block, given the terms of each group of [`WIDTH`] rows: `term(i)`
-/// for the local row `i`. The order of operations is that of `cl/common.cl`.
-#[inline(always)]
-pub fn reduce<T: Real, const K: usize>(
-    kinds: [Reduce; K],
-    partial: &mut [&mut [T]; MAX_REDUCTIONS],
-    n: usize,
-    mut term: impl FnMut(usize) -> [[T; WIDTH]; K],
-) {
-    for block in 0..n / BLOCK {
-        let mut acc = [[T::ZERO; LANES]; K];
-        for lanes in (0..BLOCK).step_by(LANES) {
-            for group in (0..LANES).step_by(WIDTH) {
-                let t = term(block * BLOCK + lanes + group);
-                for k in 0..K {
-                    for l in 0..WIDTH {
-                        acc[k][group + l] = combine(kinds[k], acc[k][group + l], t[k][l]);
-                    }
-                }
-            }
-        }
-        for ((acc, kind), partial) in acc.iter_mut().zip(kinds).zip(partial.iter_mut()) {
-            let mut w = LANES / 2;
-            while w > 0 {
-                for l in 0..w {
-                    acc[l] = combine(kind, acc[l], acc[l + w]);
-                }
-                w /= 2;
-            }
-            partial[block] = acc[0];
-        }
-    }
 }
 
 /// One step of a reduction.

@@ -1,6 +1,6 @@
 //! `y <- A x`: 2 flops per entry; 12 bytes per entry and 16 per row (fp64).
 
-use super::rows::{WIDTH, chunk_mut, each};
+use super::group::{Group, WIDTH};
 use super::{Flops, Kernel, Real, Rows, Shape};
 
 /// out y; gather x; matrix A.
@@ -37,18 +37,14 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let (a, x, first) = (r.mats[0], r.gather[0], r.first);
-    let [y, ..] = &mut r.out;
-    each(r.n, |i| {
-        let mut s = [T::ZERO; WIDTH];
-        for e in a.entries(first + i) {
-            let (v, x) = (a.values(0, e), a.gather(x, e));
-            for l in 0..WIDTH {
-                s[l] = v[l].fma(x[l], s[l]);
-            }
+    let (a, x, y) = (r.mats[0], r.gather[0], &mut *r.out[0]);
+    for i in (0..r.n).step_by(WIDTH) {
+        let mut s = Group::ZERO;
+        for e in a.entries(r.first + i) {
+            s = a.value(0, e).fma(a.gather(x, e), s);
         }
-        *chunk_mut(y, i) = s;
-    });
+        s.store(y, i);
+    }
 }
 
 crate::simd!(body);

@@ -1,6 +1,6 @@
 //! `y <- z + a (A x)`: 2 flops per entry and 2 per row; 12 bytes per entry and 24 per row (fp64).
 
-use super::rows::{WIDTH, chunk, chunk_mut, each, fma};
+use super::group::{Group, WIDTH};
 use super::{Flops, Kernel, Real, Rows, Shape};
 
 /// out y; own z; gather x; matrix A; scalars a.
@@ -39,16 +39,15 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let (a, x, z, first) = (r.mats[0], r.gather[0], r.own[0], r.first);
-    let factor = [r.scalars[0]; WIDTH];
-    let [y, ..] = &mut r.out;
-    each(r.n, |i| {
-        let mut s = [T::ZERO; WIDTH];
-        for e in a.entries(first + i) {
-            s = fma(a.values(0, e), &a.gather(x, e), &s);
+    let (a, x, z, y) = (r.mats[0], r.gather[0], r.own[0], &mut *r.out[0]);
+    let factor = Group::splat(r.scalars[0]);
+    for i in (0..r.n).step_by(WIDTH) {
+        let mut s = Group::ZERO;
+        for e in a.entries(r.first + i) {
+            s = a.value(0, e).fma(a.gather(x, e), s);
         }
-        *chunk_mut(y, i) = fma(&factor, &s, chunk(z, i));
-    });
+        factor.fma(s, Group::load(z, i)).store(y, i);
+    }
 }
 
 crate::simd!(body);

@@ -1,7 +1,7 @@
 //! `q <- A p`, `sum <- p . q`: 2 flops per entry and 2 per row; 12 bytes per entry and 16 per row
 //! (fp64).
 
-use super::rows::{WIDTH, chunk, chunk_mut, fma, reduce};
+use super::group::{Group, Lanes, groups};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -45,17 +45,19 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let (a, x, p, first) = (r.mats[0], r.gather[0], r.own[0], r.first);
-    let [q, ..] = &mut r.out;
-    reduce([Reduce::Sum], &mut r.partial, r.n, |i| {
-        let mut s = [T::ZERO; WIDTH];
-        for e in a.entries(first + i) {
-            s = fma(a.values(0, e), &a.gather(x, e), &s);
+    let (a, x, p, q) = (r.mats[0], r.gather[0], r.own[0], &mut *r.out[0]);
+    for b in 0..r.n / BLOCK {
+        let mut sum = Lanes::ZERO;
+        for i in groups(b) {
+            let mut s = Group::ZERO;
+            for e in a.entries(r.first + i) {
+                s = a.value(0, e).fma(a.gather(x, e), s);
+            }
+            s.store(q, i);
+            sum.add(i, Group::load(p, i) * s);
         }
-        *chunk_mut(q, i) = s;
-        let p = chunk(p, i);
-        [std::array::from_fn(|l| p[l] * s[l])]
-    });
+        r.partial[0][b] = sum.sum();
+    }
 }
 
 crate::simd!(body);

@@ -1,0 +1,163 @@
+//! A group of rows at once: to the CPU paths what `realv` and the reductions of `cl/common.cl`
+//! are to the device.
+//!
+//! Everything here is plain loops in functions that are always inlined, never closures: a closure
+//! that the compiler leaves outside of the function compiled for an instruction set (see
+//! [`simd`](super::simd)) is compiled for the least one, where a fused multiply-add is a call.
+
+use std::ops::{Add, Mul, Neg, Range, Sub};
+
+use super::{LANES, Real};
+use crate::node::BLOCK;
+
+/// Rows that CPU paths handle at once.
+pub const WIDTH: usize = 8;
+
+/// First rows of the groups of block `b`.
+#[inline(always)]
+pub fn groups(b: usize) -> std::iter::StepBy<Range<usize>> {
+    (b * BLOCK..(b + 1) * BLOCK).step_by(WIDTH)
+}
+
+/// `x[at .. at + WIDTH]`.
+#[inline(always)]
+pub fn chunk<X>(x: &[X], at: usize) -> &[X; WIDTH] {
+    let Some(c) = x.get(at..).and_then(<[X]>::first_chunk) else {
+        unreachable!("operands are whole blocks")
+    };
+    c
+}
+
+/// `x[at .. at + WIDTH]`, to write.
+#[inline(always)]
+fn chunk_mut<X>(x: &mut [X], at: usize) -> &mut [X; WIDTH] {
+    let Some(c) = x.get_mut(at..).and_then(<[X]>::first_chunk_mut) else {
+        unreachable!("operands are whole blocks")
+    };
+    c
+}
+
+/// One number of each row of a group.
+#[derive(Clone, Copy)]
+pub struct Group<T>(pub [T; WIDTH]);
+
+impl<T: Real> Group<T> {
+    /// Zeros.
+    pub const ZERO: Self = Self([T::ZERO; WIDTH]);
+
+    /// `x` in each row.
+    #[inline(always)]
+    pub fn splat(x: T) -> Self {
+        Self([x; WIDTH])
+    }
+
+    /// Rows `i .. i + WIDTH` of `x`.
+    #[inline(always)]
+    pub fn load(x: &[T], i: usize) -> Self {
+        Self(*chunk(x, i))
+    }
+
+    /// Writes rows `i .. i + WIDTH` of `x`.
+    #[inline(always)]
+    pub fn store(self, x: &mut [T], i: usize) {
+        *chunk_mut(x, i) = self.0;
+    }
+
+    /// `self * b + c`, rounded once.
+    #[inline(always)]
+    pub fn fma(self, b: Self, mut c: Self) -> Self {
+        for l in 0..WIDTH {
+            c.0[l] = self.0[l].fma(b.0[l], c.0[l]);
+        }
+        c
+    }
+
+    /// Magnitudes.
+    #[inline(always)]
+    pub fn abs(mut self) -> Self {
+        for x in &mut self.0 {
+            *x = x.abs();
+        }
+        self
+    }
+}
+
+macro_rules! operator {
+    ($trait:ident, $f:ident, $op:tt) => {
+        impl<T: Real> $trait for Group<T> {
+            type Output = Self;
+            #[inline(always)]
+            fn $f(mut self, b: Self) -> Self {
+                for l in 0..WIDTH {
+                    self.0[l] = self.0[l] $op b.0[l];
+                }
+                self
+            }
+        }
+    };
+}
+
+operator!(Add, add, +);
+operator!(Sub, sub, -);
+operator!(Mul, mul, *);
+
+impl<T: Real> Neg for Group<T> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(mut self) -> Self {
+        for x in &mut self.0 {
+            *x = -*x;
+        }
+        self
+    }
+}
+
+/// Partial results of one block; the order of operations is that of `cl/common.cl`.
+pub struct Lanes<T>([T; LANES]);
+
+impl<T: Real> Lanes<T> {
+    /// Before the first row.
+    pub const ZERO: Self = Self([T::ZERO; LANES]);
+
+    /// Adds the terms of rows `i .. i + WIDTH`.
+    #[inline(always)]
+    pub fn add(&mut self, i: usize, term: Group<T>) {
+        for (lane, x) in chunk_mut(&mut self.0, i % LANES).iter_mut().zip(term.0) {
+            *lane = *lane + x;
+        }
+    }
+
+    /// Keeps the largest of the terms of rows `i .. i + WIDTH`, if any is above 0.
+    #[inline(always)]
+    pub fn maximum(&mut self, i: usize, term: Group<T>) {
+        for (lane, x) in chunk_mut(&mut self.0, i % LANES).iter_mut().zip(term.0) {
+            *lane = lane.max(x);
+        }
+    }
+
+    /// Sum of the lanes.
+    #[inline(always)]
+    pub fn sum(mut self) -> T {
+        let mut w = LANES / 2;
+        while w > 0 {
+            for l in 0..w {
+                self.0[l] = self.0[l] + self.0[l + w];
+            }
+            w /= 2;
+        }
+        self.0[0]
+    }
+
+    /// Largest of the lanes.
+    #[inline(always)]
+    pub fn largest(mut self) -> T {
+        let mut w = LANES / 2;
+        while w > 0 {
+            for l in 0..w {
+                self.0[l] = self.0[l].max(self.0[l + w]);
+            }
+            w /= 2;
+        }
+        self.0[0]
+    }
+}
