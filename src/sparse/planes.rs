@@ -133,6 +133,18 @@ impl Planes {
         self
     }
 
+    /// Plane `k < 3` times `x`.
+    pub fn apply_plane(&self, k: usize, x: &[f64]) -> Vec<f64> {
+        let plane = &self.val[k];
+        let row = |span: &[usize]| {
+            let entries = self.col[span[0]..span[1]]
+                .iter()
+                .zip(&plane[span[0]..span[1]]);
+            entries.fold(0.0, |sum, (&j, a)| sum + a * x[j as usize])
+        };
+        self.row_ptr.windows(2).map(row).collect()
+    }
+
     /// Adds `sum over k of plane_k x_k` to `y`.
     pub fn add_dot(&self, x: &[Vec<f64>; 3], y: &mut [f64]) {
         for (i, y) in y.iter_mut().enumerate().take(self.rows) {
@@ -144,12 +156,9 @@ impl Planes {
 
     /// Adds `plane_k x` to `y_k`.
     pub fn add_each(&self, x: &[f64], y: &mut [Vec<f64>; 3]) {
-        for (y, plane) in y.iter_mut().zip(&self.val) {
-            for (y, span) in y.iter_mut().zip(self.row_ptr.windows(2)) {
-                for e in span[0]..span[1] {
-                    *y += plane[e] * x[self.col[e] as usize];
-                }
-            }
+        for (k, y) in y.iter_mut().enumerate() {
+            let product = self.apply_plane(k, x);
+            y.iter_mut().zip(product).for_each(|(y, a)| *y += a);
         }
     }
 }
@@ -187,6 +196,7 @@ mod tests {
             for (want, y) in want.iter_mut().zip(alone.apply(&x[k])) {
                 *want += y;
             }
+            assert_eq!(planes.apply_plane(k, &x[0]), alone.apply(&x[0]));
             let component: Vec<f64> = alone.apply(&x[0]).iter().map(|y| 1.0 + y).collect();
             assert_eq!(each[k], component);
         }

@@ -28,25 +28,22 @@ impl Plain<'_> {
                 }
                 std::array::from_fn(|i| k.apply(&u[i]))
             }
-            Momentum::Faces { cells, nodes } => {
-                let (c, n): ([_; 3], [_; 3]) = (
-                    std::array::from_fn(|k| cells.plane(k)),
-                    std::array::from_fn(|k| nodes.plane(k)),
-                );
-                std::array::from_fn(|i| {
-                    let mut flux = vec![0.0; ops.faces];
-                    for k in 0..3 {
-                        let part = c[k].apply(&u[i]).into_iter().zip(n[k].apply(&uhat[i]));
-                        for (f, (a, b)) in part.enumerate() {
-                            let scale = [-phi[f], 0.5 * theta * phi[f].abs(), nu][k];
-                            flux[f] += scale * (a + b);
-                        }
+            Momentum::Faces { cells, nodes } => std::array::from_fn(|i| {
+                let mut flux = vec![0.0; ops.faces];
+                for k in 0..3 {
+                    let part = cells
+                        .apply_plane(k, &u[i])
+                        .into_iter()
+                        .zip(nodes.apply_plane(k, &uhat[i]));
+                    for (f, (a, b)) in part.enumerate() {
+                        let scale = [-phi[f], 0.5 * theta * phi[f].abs(), nu][k];
+                        flux[f] += scale * (a + b);
                     }
-                    let mut r = ops.divergence.apply(&flux);
-                    r.iter_mut().zip(&ops.volume).for_each(|(r, v)| *r /= v);
-                    r
-                })
-            }
+                }
+                let mut r = ops.divergence.apply(&flux);
+                r.iter_mut().zip(&ops.volume).for_each(|(r, v)| *r /= v);
+                r
+            }),
         };
         for i in 0..3 {
             let flux: Vec<f64> = (0..ops.boundary.len())
@@ -87,9 +84,9 @@ impl Plain<'_> {
         }
         let mut dissipated = 0.0;
         for k in 0..3 {
-            let jump = cells.plane(1).apply(&u[k]);
-            let smooth = nodes.plane(1).apply(&uhat[k]);
-            let delta = nodes.plane(0).apply(&uhat[k]);
+            let jump = cells.apply_plane(1, &u[k]);
+            let smooth = nodes.apply_plane(1, &uhat[k]);
+            let delta = nodes.apply_plane(0, &uhat[k]);
             for f in 0..ops.interior_faces {
                 produced += phi[f] * delta[f] * jump[f];
                 dissipated += 0.5 * phi[f].abs() * (jump[f] + smooth[f]) * jump[f];
