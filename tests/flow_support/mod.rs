@@ -158,3 +158,88 @@ pub fn energies(
         })
         .collect()
 }
+
+/// Velocity component `k` at `x` of a flow in the x-y plane: a quadratic fitted to the nearest
+/// cells and boundary faces.
+pub fn sample(setup: &Setup, u: &Vectors, u_b: &Vectors, k: usize, x: [f64; 2]) -> f64 {
+    let cells = setup.geometry.centre.iter().zip(&u[k]);
+    let walls = setup.boundary().iter().zip(&u_b[k]);
+    let kind = |b: usize| setup.ops.boundary.kind[b] == FaceKind::Dirichlet;
+    let walls = walls.enumerate().filter(|(b, _)| kind(*b)).map(|(_, w)| w);
+    let mut near: Vec<(f64, [f64; 2], f64)> = cells
+        .chain(walls)
+        .map(|(c, v)| {
+            let r = [c[0] - x[0], c[1] - x[1]];
+            (r[0].hypot(r[1]), r, *v)
+        })
+        .collect();
+    near.sort_by(|a, b| a.0.total_cmp(&b.0));
+    near.truncate(14);
+    let size = near[13].0;
+    // Normal equations of the six coefficients; the first is the value at x.
+    let mut a = [[0.0; 7]; 6];
+    for (distance, r, v) in near {
+        let (p, q) = (r[0] / size, r[1] / size);
+        let weight = 1.0 / (0.01 + (distance / size).powi(2));
+        let basis = [1.0, p, q, p * p, p * q, q * q, v];
+        for i in 0..6 {
+            for j in 0..7 {
+                a[i][j] += weight * basis[i] * basis[j];
+            }
+        }
+    }
+    for i in 0..6 {
+        let pivot = (i..6)
+            .max_by(|&m, &n| a[m][i].abs().total_cmp(&a[n][i].abs()))
+            .unwrap();
+        a.swap(i, pivot);
+        for j in 0..6 {
+            if j != i {
+                let factor = a[j][i] / a[i][i];
+                for c in i..7 {
+                    a[j][c] -= factor * a[i][c];
+                }
+            }
+        }
+    }
+    a[0][6] / a[0][0]
+}
+
+/// Largest differences of u and v on the centrelines of a unit cavity from Ghia, Ghia and Shin
+/// (1982), misprints left out.
+pub fn ghia(setup: &Setup, u: &Vectors, u_b: &Vectors, re: f64) -> (f64, f64) {
+    let column = format!("_Re{re}");
+    let read = |file: &str| -> Vec<[f64; 2]> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/data")
+            .join(file);
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut lines = text.lines().filter(|l| !l.starts_with('#'));
+        let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+        let wanted = header.iter().position(|h| h.ends_with(&column)).unwrap();
+        lines
+            .map(|l| {
+                let row: Vec<f64> = l.split(',').map(|v| v.parse().unwrap()).collect();
+                [row[0], row[wanted]]
+            })
+            .collect()
+    };
+    let inner = |s: f64| s > 0.0 && s < 1.0;
+    let misprint = |x: f64| re > 100.0 && (x - 0.9063).abs() < 1e-9;
+    let mut worst = (0.0f64, 0.0f64);
+    for [y, want] in read("ghia1982_u_vertical_centreline.csv") {
+        if inner(y) {
+            worst.0 = worst
+                .0
+                .max((sample(setup, u, u_b, 0, [0.5, y]) - want).abs());
+        }
+    }
+    for [x, want] in read("ghia1982_v_horizontal_centreline.csv") {
+        if inner(x) && !misprint(x) {
+            worst.1 = worst
+                .1
+                .max((sample(setup, u, u_b, 1, [x, 0.5]) - want).abs());
+        }
+    }
+    worst
+}

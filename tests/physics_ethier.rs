@@ -1,0 +1,61 @@
+//! Ethier and Steinman's flow: order of accuracy of the whole step.
+
+mod flow_support;
+
+use couloir::flow::boundary::FaceKind;
+use couloir::flow::exact::EthierSteinman;
+use couloir::flow::operators::Scheme;
+use couloir::mesh::{BoxShape, Mesh};
+use flow_support::{cube, follow, gmsh, setup};
+
+/// Orders of velocity and pressure between two meshes of `[-1, 1]^3`.
+fn orders(meshes: [Mesh; 2], scheme: Scheme, nu: f64, end: f64) -> [f64; 2] {
+    let [coarse, fine] = meshes.map(|mesh| {
+        let walls = setup(mesh, scheme, |_| FaceKind::Dirichlet);
+        let steps = (end / walls.dt(nu, 1.0, 0.8)).ceil() as usize;
+        let errors = follow(&walls, &EthierSteinman, nu, end, steps);
+        eprintln!(
+            "{scheme:?} nu {nu}: {} cells, {steps} steps: u {:.3e}, p {:.3e}",
+            walls.ops.cells, errors[0], errors[1]
+        );
+        (errors, walls.ops.cells as f64)
+    });
+    let finer = (fine.1 / coarse.1).cbrt().ln();
+    let orders = [0, 1].map(|k| (coarse.0[k] / fine.0[k]).ln() / finer);
+    eprintln!("  orders {orders:.2?}");
+    orders
+}
+
+#[test]
+fn second_order_on_hexahedra() {
+    let meshes = || [8, 16].map(|n| cube(BoxShape::Hexahedra, n, -1.0, 1.0));
+    for nu in [1.0, 0.1] {
+        let [u, p] = orders(meshes(), Scheme::SymmetryPreserving, nu, 0.1);
+        assert!(u >= 1.8 && p > 0.5, "nu {nu}: u {u}, p {p}");
+        let [u, p] = orders(meshes(), Scheme::Consistent, nu, 0.1);
+        assert!(u >= 1.8 && p > 1.3, "nu {nu}: u {u}, p {p}");
+    }
+}
+
+#[test]
+fn second_order_on_gmsh_tetrahedra() {
+    let meshes = ["cube_tet_8_22", "cube_tet_20_41"].map(|name| {
+        let mut mesh = gmsh(name);
+        let stretch = |x: &mut f64| *x = 2.0 * *x - 1.0;
+        mesh.points.iter_mut().flatten().for_each(stretch);
+        mesh
+    });
+    let [u, p] = orders(meshes, Scheme::Consistent, 0.02, 0.05);
+    assert!(u >= 1.9 && p > 1.3, "u {u}, p {p}");
+}
+
+#[test]
+fn second_order_on_kuhn_tetrahedra_and_prisms() {
+    for (shape, n) in [(BoxShape::Tetrahedra, [4, 8]), (BoxShape::Prisms, [6, 12])] {
+        for nu in [1.0, 0.1] {
+            let meshes = n.map(|n| cube(shape, n, -1.0, 1.0));
+            let [u, p] = orders(meshes, Scheme::Consistent, nu, 0.1);
+            assert!(u >= 1.9 && p > 1.0, "{shape:?}, nu {nu}: u {u}, p {p}");
+        }
+    }
+}
