@@ -120,7 +120,7 @@ fn the_point_is_held_until_it_is_told_and_other_points_are_ignored() {
 fn a_range_that_is_no_multiple_of_the_grain_is_visited_to_its_end() {
     let mut s = Search::new(Params::new(10, 3, 0));
     while let Some(m) = s.propose() {
-        assert!(m % 3 == 0 || m == 10);
+        assert!(m.is_multiple_of(3) || m == 10);
         s.observe(m, m as f64);
     }
     let mut cuts: Vec<usize> = s.visited().iter().map(|v| v.0).collect();

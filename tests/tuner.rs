@@ -263,7 +263,7 @@ fn every_cut_leaves_the_cpu_its_least_share_and_bad_times_end() {
         for k in 0..2000 {
             let cut = tuner.cut();
             assert!(cut + least <= rows || cut == 0);
-            assert!(cut % 64 == 0 || cut == rows);
+            assert!(cut.is_multiple_of(64) || cut == rows);
             let seconds_s = [1.0, f64::NAN, 0.0, -1.0, f64::INFINITY][k % 5];
             tuner.record(Call { seconds_s });
         }
