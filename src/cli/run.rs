@@ -55,8 +55,7 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     for line in introduction(&sim) {
         log::info!("{line}");
     }
-    let bandwidth = sim.engine.bandwidth()?;
-    log::info!("{}", roof(&bandwidth));
+    log::info!("{}", roof(&sim.bandwidth));
     let (source, notes) = energy::open(Path::new("/"), nameplate);
     for note in notes {
         log::info!("{note}");
@@ -66,7 +65,10 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     let account = steps(&mut sim, &source, &mut output, &progress)?;
     drop(progress);
     output.last(&sim)?;
-    let report = account.close(&sim, &bandwidth, &source);
+    if let Err(e) = sim.remember_splits() {
+        log::warn!("the splits found are not kept for the next run: {e}");
+    }
+    let report = account.close(&sim, &source);
     console.line(table::closing(&report))?;
     if let Some(file) = json {
         report.write(file)?;
@@ -110,7 +112,7 @@ fn steps(
         let joules = ledger.end_step(source.now_s(), source);
         let line = line(&step, wall_s, joules);
         progress.beside(|| log::info!("{line}"));
-        for message in source.take_messages() {
+        for message in source.take_messages().into_iter().chain(sim.messages()) {
             progress.beside(|| log::info!("{message}"));
         }
         progress.set(sim.fraction_done(), || {

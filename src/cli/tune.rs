@@ -2,7 +2,17 @@
 
 use super::{Args, Command, Console, flags};
 use crate::flow::case::Case;
+use crate::flow::simulation::Simulation;
+use crate::report::progress::Progress;
+use crate::report::svg::{Chart, Series, Style};
+use crate::report::table::{columns, seconds};
+use crate::report::write::ensure_writable;
+use crate::split::Site;
+use crate::split::curve::Curve;
 use crate::{Error, Result};
+
+/// Steps after which a search that has not ended is cut short.
+const STEPS_MAX: usize = 2000;
 
 pub(super) const COMMAND: Command = Command {
     name: "tune",
@@ -10,6 +20,7 @@ pub(super) const COMMAND: Command = Command {
     about: "Search the best split of each kernel, and draw the curves",
     flags: &[
         flags::SET,
+        flags::STEPS,
         flags::DEVICE,
         flags::MEMORY,
         flags::THREADS,
@@ -19,13 +30,125 @@ pub(super) const COMMAND: Command = Command {
     call,
 };
 
-fn call(args: &Args, _console: &mut Console) -> Result<()> {
-    let case = Case::read(args.operand(), &args.overrides()?)?;
-    Err(Error::failure(
-        format!(
-            "the case {} is in order, but the tuner is not connected yet",
-            case.name
-        ),
-        "use a later revision",
-    ))
+fn call(args: &Args, console: &mut Console) -> Result<()> {
+    let mut case = Case::read(args.operand(), &args.overrides()?)?;
+    let folder = case.output.directory.clone();
+    ensure_writable(&folder)?;
+    // The search ends the run, not the simulated time.
+    case.time.end_s = f64::INFINITY;
+    case.time.steps = Some(
+        case.time
+            .steps
+            .filter(|_| args.has(&flags::STEPS))
+            .unwrap_or(STEPS_MAX),
+    );
+    let mut sim = Simulation::open_untuned(case)?;
+    for note in &sim.engine.node.notes {
+        log::info!("{note}");
+    }
+    let Some(device) = &sim.engine.node.device else {
+        return Err(Error::failure(
+            "there is no device to share work with, so there is no split to tune",
+            "see `couloir devices`",
+        ));
+    };
+    console.line(format!(
+        "{}: {} ({}) beside {} CPU thread(s)",
+        sim.case.name,
+        device.info.name,
+        device.memory.name(),
+        sim.engine.node.pool.threads()
+    ))?;
+    let progress = Progress::new(console.terminal);
+    while !sim.finished() && sim.stepper.sites().iter().any(|s| s.is_tuning()) {
+        sim.advance()?;
+        let sites = sim.stepper.sites();
+        let open = sites.iter().filter(|s| s.is_tuning()).count();
+        let done = 1.0 - open as f64 / sites.len() as f64;
+        progress.set(done, || {
+            format!("step {}: {open} of {} sites open", sim.step, sites.len())
+        });
+    }
+    drop(progress);
+    if let Err(e) = sim.remember_splits() {
+        log::warn!("the splits found are not kept for the next run: {e}");
+    }
+    let sites = sim.stepper.sites();
+    let called: Vec<_> = sites.iter().filter(|s| s.stats.calls > 0).collect();
+    console.line(table(&called))?;
+    for site in &called {
+        console.line(visited(site))?;
+        let file = folder.join(format!("tune_{}.svg", site.label.replace(' ', "_")));
+        chart(site).write(&file)?;
+    }
+    console.line(format!("curves: {}/tune_*.svg", folder.display()))
+}
+
+fn table(sites: &[&&Site<f64>]) -> String {
+    let head = [
+        "site",
+        "kernel",
+        "rows",
+        "points",
+        "best split",
+        "CPU alone",
+        "device alone",
+        "settled",
+        "speed-up",
+        "state",
+    ];
+    let time = |t: Option<f64>| t.map_or_else(|| "n/a".to_string(), seconds);
+    let rows: Vec<_> = sites
+        .iter()
+        .map(|s| {
+            let t = s.tuner();
+            [
+                s.label.clone(),
+                s.kernel.name.to_string(),
+                s.rows.to_string(),
+                t.visited().len().to_string(),
+                format!("{:.3}", t.ratio()),
+                time(t.host_alone_s()),
+                time(t.device_alone_s()),
+                time(t.settled_s()),
+                t.speed_up()
+                    .map_or_else(|| "n/a".to_string(), |x| format!("{x:.2}")),
+                if t.tuning() { "open" } else { "settled" }.to_string(),
+            ]
+        })
+        .collect();
+    columns(&head, &rows)
+}
+
+/// The points of the search, in the order of their ratio.
+fn visited(site: &Site<f64>) -> String {
+    let points: Vec<String> = site
+        .tuner()
+        .visited()
+        .iter()
+        .map(|(ratio, s)| format!("{ratio:.3}: {}", seconds(*s)))
+        .collect();
+    format!("{} visited {}", site.label, points.join(", "))
+}
+
+fn chart(site: &Site<f64>) -> Chart {
+    let curve = Curve::new(site.tuner());
+    let micro = |points: &[(f64, f64)]| points.iter().map(|&(r, s)| (r, s * 1e6)).collect();
+    Chart {
+        title: format!("{}: {}", site.label, site.kernel.formula),
+        x_label: "share of the rows on the device".to_string(),
+        y_label: "time of a call, us".to_string(),
+        series: vec![
+            Series {
+                name: "measured, both sides at once".to_string(),
+                points: micro(&curve.measured),
+                style: Style::Points,
+            },
+            Series {
+                name: "from the two sides alone".to_string(),
+                points: micro(&curve.ideal),
+                style: Style::Dashed,
+            },
+        ],
+    }
 }

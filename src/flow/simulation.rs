@@ -9,7 +9,8 @@ use super::plain::Settings;
 use super::stepper::{Monitor, StepResult, Stepper};
 use crate::mesh::geometry::Geometry;
 use crate::mesh::{Mesh, Quality, locality_order};
-use crate::split::Engine;
+use crate::split::cache::Cache;
+use crate::split::{Bandwidth, Engine};
 use crate::{Error, Result};
 
 /// Courant number beyond which an explicit step has certainly failed; its limit is about 1.
@@ -63,6 +64,8 @@ pub struct Simulation {
     pub reason: String,
     /// The node.
     pub engine: Engine<f64>,
+    /// Its memory bandwidth, measured before the first step.
+    pub bandwidth: Bandwidth,
     /// The flow.
     pub stepper: Stepper,
     /// Steps done.
@@ -75,6 +78,7 @@ pub struct Simulation {
     viscous_rate: f64,
     monitor: Monitor,
     kept: Option<Snapshot>,
+    retunes_seen: Vec<usize>,
 }
 
 impl Simulation {
@@ -83,6 +87,19 @@ impl Simulation {
     /// # Errors
     /// [`Error::Input`] for a case or mesh that does not fit; failures of memory or device.
     pub fn open(case: Case) -> Result<Self> {
+        Self::open_from(case, Cache::load(Cache::default_path()))
+    }
+
+    /// As [`Simulation::open`], but the search for splits begins anew.
+    ///
+    /// # Errors
+    /// As [`Simulation::open`].
+    pub fn open_untuned(case: Case) -> Result<Self> {
+        let path = Cache::default_path();
+        Self::open_from(case, Cache::empty(path))
+    }
+
+    fn open_from(case: Case, cache: Cache) -> Result<Self> {
         let (mesh, _) = case.load_mesh()?;
         let order = locality_order(&mesh);
         let mesh = mesh.renumber(&order)?;
@@ -105,15 +122,19 @@ impl Simulation {
         let u = setup::initial(&case, &geometry);
         let viscous_rate = case.fluid.viscosity * setup::largest(&ops.viscous_rate);
         let dt_s = setup::first_dt(&case, &ops, &u, &given, viscous_rate);
-        let engine = Engine::open(&case.node.config(), setup::policy(&case))?;
+        let mut engine = Engine::open(&case.node.config(), setup::policy(&case))?;
+        let bandwidth = engine.bandwidth()?;
+        engine.begin_from(&bandwidth, cache);
         let mut stepper = Stepper::new(&engine, &ops, settings, &u, &given, dt_s)?;
         let monitor = stepper.monitor(&engine)?;
+        let retunes_seen = vec![0; stepper.sites().len()];
         Ok(Self {
             mesh,
             geometry,
             scheme,
             reason,
             engine,
+            bandwidth,
             stepper,
             step: 0,
             time_s: 0.0,
@@ -123,6 +144,7 @@ impl Simulation {
             viscous_rate,
             monitor,
             kept: None,
+            retunes_seen,
             case,
         })
     }
@@ -209,6 +231,28 @@ impl Simulation {
         let patch = self.patches.iter().find(|k| k.faces.contains(&b))?;
         let given = setup::face_kind(&patch.boundary) == FaceKind::Dirichlet;
         given.then(|| std::array::from_fn(|k| self.given[k][b]))
+    }
+
+    /// Which sites began to search anew since the last call, and why.
+    pub fn messages(&mut self) -> Vec<String> {
+        let mut out = Vec::new();
+        for (site, seen) in self.stepper.sites().iter().zip(&mut self.retunes_seen) {
+            let now = site.tuner().retunes().len();
+            if now > *seen {
+                let what = "the time of a call has drifted; its split is tuned again";
+                out.push(format!("step {}: {}: {what}", self.step, site.label));
+            }
+            *seen = now;
+        }
+        out
+    }
+
+    /// Keeps the splits found for later runs.
+    ///
+    /// # Errors
+    /// The cache file cannot be written.
+    pub fn remember_splits(&mut self) -> Result<()> {
+        self.engine.remember(&self.stepper.sites())
     }
 
     /// How much of the run is done, 0 to 1.

@@ -88,16 +88,14 @@ impl Program {
     }
 }
 
-/// `$XDG_CACHE_HOME/couloir` or `~/.cache/couloir`, where there is a home.
+/// `$XDG_CACHE_HOME/couloir` or `~/.cache/couloir`, where there is either.
 pub fn cache_dir() -> Option<PathBuf> {
-    let set = |key: &str| {
-        std::env::var_os(key)
-            .filter(|v| !v.is_empty())
-            .map(PathBuf::from)
-    };
-    set("XDG_CACHE_HOME")
-        .or_else(|| set("HOME").map(|h| h.join(".cache")))
-        .map(|d| d.join("couloir"))
+    let set = |name| std::env::var_os(name).filter(|v| !v.is_empty());
+    let folder = set("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .filter(|p| p.is_absolute())
+        .or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")))?;
+    Some(folder.join("couloir"))
 }
 
 fn hash(text: &str) -> u64 {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::node::program::cache_dir;
 use crate::{Error, Result};
 
 /// Layout of the file; another version is not read.
@@ -56,12 +57,15 @@ impl Cache {
     /// `splits.json` of the user: in `$XDG_CACHE_HOME/couloir`, or `~/.cache/couloir`. `None`
     /// without either.
     pub fn default_path() -> Option<PathBuf> {
-        let set = |name| std::env::var_os(name).filter(|v| !v.is_empty());
-        let folder = set("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .filter(|p| p.is_absolute())
-            .or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")))?;
-        Some(folder.join("couloir").join("splits.json"))
+        Some(cache_dir()?.join("splits.json"))
+    }
+
+    /// No cuts yet; [`save`](Self::save) adds to `path`.
+    pub fn empty(path: Option<PathBuf>) -> Self {
+        Self {
+            path,
+            splits: Vec::new(),
+        }
     }
 
     /// Reads `path`; `None` keeps the cuts in memory only. A file that is not there is an empty

@@ -4,15 +4,21 @@ use std::time::Instant;
 
 use opencl3::kernel::{set_kernel_arg, set_kernel_arg_svm_pointer};
 
+use super::Bandwidth;
+use super::cache::{Cache, Entry, Key};
 use super::call::{Args, count, fits, reductions};
 use super::host::{HostCall, Span};
 use super::site::Site;
+use super::tuner::{Call, Params, Tuner};
 use crate::Result;
 use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, list};
 use crate::node::memory::Arg;
 use crate::node::program::{Program, cache_dir};
-use crate::node::{BLOCK, Buffer, Config, Device, Node};
+use crate::node::{BLOCK, Buffer, Config, Device, Node, topology};
 use crate::sparse::Sell;
+
+/// Time above the best known that the first tuning of one site may spend.
+const TUNING_BUDGET_S: f64 = 0.5;
 
 /// How cuts are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -59,6 +65,9 @@ pub struct Engine<T: Real> {
     pub node: Node,
     program: Option<Program>,
     policy: Policy,
+    /// Share of the rows that a site without a past begins with on the device.
+    device_share: f64,
+    cache: Cache,
     _precision: std::marker::PhantomData<T>,
 }
 
@@ -74,6 +83,8 @@ impl<T: Real> Engine<T> {
             node,
             program: None,
             policy,
+            device_share: 0.5,
+            cache: Cache::default(),
             _precision: std::marker::PhantomData,
         };
         let Some(device) = engine.node.device.clone() else {
@@ -98,6 +109,13 @@ impl<T: Real> Engine<T> {
             engine.node.notes = notes;
         }
         Ok(engine)
+    }
+
+    /// Takes the measured bandwidths and the splits of earlier runs as the start of the search
+    /// at sites made from now on.
+    pub fn begin_from(&mut self, bandwidth: &Bandwidth, cache: Cache) {
+        self.device_share = bandwidth.device_share();
+        self.cache = cache;
     }
 
     fn compile(device: &Device) -> Result<Program> {
@@ -132,18 +150,64 @@ impl<T: Real> Engine<T> {
             None => None,
         };
         let mut site = Site::new(&self.node, kernel, label, rows, handle)?;
-        let ratio = match self.policy {
-            Policy::Fixed(r) => r,
-            Policy::Auto => 0.5,
-        };
-        self.set_ratio(&mut site, ratio);
+        if self.program.is_some() {
+            site.tuner = match self.policy {
+                Policy::Fixed(ratio) => Tuner::fixed(site.rows, BLOCK, ratio),
+                Policy::Auto => self.tuner(&site),
+            };
+        }
         Ok(site)
     }
 
-    /// Cuts `site` at the multiple of the block nearest to `ratio`.
+    /// A tuner that starts where an earlier run ended, else at the share that equation 3.4 of the
+    /// thesis gives to the device.
+    fn tuner(&self, site: &Site<T>) -> Tuner {
+        let params = Params {
+            budget_s: TUNING_BUDGET_S,
+            ..Params::default()
+        };
+        match self.cache.get(&self.key(site)) {
+            Some(found) => Tuner::new(site.rows, BLOCK, found.ratio, params.near()),
+            None => Tuner::new(site.rows, BLOCK, self.device_share, params),
+        }
+    }
+
+    fn key(&self, site: &Site<T>) -> Key {
+        let device = self.node.device.as_ref().map(|d| &d.info);
+        Key {
+            board: topology::host_name(),
+            device: device.map_or_else(String::new, |i| format!("{} {}", i.name, i.driver)),
+            kernel: site.kernel.name.to_string(),
+            label: site.label.clone(),
+            rows: site.rows,
+            precision: T::NAME.to_string(),
+            threads: self.node.pool.threads(),
+        }
+    }
+
+    /// Keeps the cuts on which `sites` have settled for later runs.
+    ///
+    /// # Errors
+    /// The cache file cannot be written.
+    pub fn remember(&mut self, sites: &[&Site<T>]) -> Result<()> {
+        if self.program.is_none() || self.policy != Policy::Auto {
+            return Ok(());
+        }
+        for site in sites.iter().filter(|s| !s.is_tuning()) {
+            if let Some(seconds_s) = site.tuner.settled_s() {
+                self.cache.put(Entry {
+                    key: self.key(site),
+                    ratio: site.ratio(),
+                    seconds_s,
+                });
+            }
+        }
+        self.cache.save()
+    }
+
+    /// Cuts `site` at the multiple of the block nearest to `ratio`, for good.
     pub fn set_ratio(&self, site: &mut Site<T>, ratio: f64) {
-        let blocks = (site.rows / BLOCK) as f64;
-        site.cut = ((ratio.clamp(0.0, 1.0) * blocks).round() as usize * BLOCK).min(site.rows);
+        site.tuner = Tuner::fixed(site.rows, BLOCK, ratio);
     }
 
     /// Calls the kernel of `site` and returns its reductions (unused ones are 0).
@@ -158,7 +222,11 @@ impl<T: Real> Engine<T> {
             count(site, &o);
         }
         let rows = site.rows;
-        let cut = if site.handle.is_some() { site.cut } else { 0 };
+        let cut = if site.handle.is_some() {
+            site.tuner.cut()
+        } else {
+            0
+        };
         let (device, host) = (cut > 0, cut < rows);
         let to = if device { usize::MAX } else { 0 };
         let from = if host { 0 } else { usize::MAX };
@@ -225,7 +293,9 @@ impl<T: Real> Engine<T> {
                 .map_err(|code| d.link.error(site.kernel.name, code))?;
         }
         let reductions = reductions(site, cut)?;
-        site.stats.add(start.elapsed().as_secs_f64());
+        let seconds_s = start.elapsed().as_secs_f64();
+        site.stats.add(seconds_s);
+        site.tuner.record(Call { seconds_s });
         Ok(reductions)
     }
 

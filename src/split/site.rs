@@ -2,6 +2,7 @@
 
 use opencl3::kernel::Kernel as ClKernel;
 
+use super::tuner::Tuner;
 use crate::Result;
 use crate::kernel::{Kernel, Real};
 use crate::node::{BLOCK, Buffer, Node, padded};
@@ -53,7 +54,7 @@ pub struct Site<T: Real> {
     pub rows: usize,
     /// What it cost.
     pub stats: Stats,
-    pub(super) cut: usize,
+    pub(super) tuner: Tuner,
     pub(super) handle: Option<ClKernel>,
     pub(super) device_partial: Vec<Buffer<T>>,
     pub(super) host_partial: Vec<Vec<T>>,
@@ -74,7 +75,7 @@ impl<T: Real> Site<T> {
             label: label.to_string(),
             rows,
             stats: Stats::default(),
-            cut: 0,
+            tuner: Tuner::fixed(rows, BLOCK, 0.0),
             handle,
             device_partial: (0..device_partial)
                 .map(|_| node.buffer(rows / BLOCK))
@@ -86,11 +87,16 @@ impl<T: Real> Site<T> {
 
     /// Whether the tuner still tries cuts here.
     pub fn is_tuning(&self) -> bool {
-        false
+        self.tuner.tuning()
+    }
+
+    /// The tuner, for reports.
+    pub fn tuner(&self) -> &Tuner {
+        &self.tuner
     }
 
     /// Share of the rows that the device takes at present.
     pub fn ratio(&self) -> f64 {
-        self.cut as f64 / self.rows as f64
+        self.tuner.ratio()
     }
 }

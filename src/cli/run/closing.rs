@@ -5,7 +5,6 @@ use crate::flow::simulation::{Simulation, StepReport};
 use crate::report::json::{
     DeviceReport, EnergyReport, KernelReport, PoissonReport, Precision, RunReport,
 };
-use crate::split::Bandwidth;
 
 /// Steps, calls and time since some moment.
 #[derive(Clone, Default)]
@@ -107,7 +106,7 @@ impl Account {
     }
 
     /// The closing report.
-    pub fn close(&self, sim: &Simulation, bandwidth: &Bandwidth, source: &Source) -> RunReport {
+    pub fn close(&self, sim: &Simulation, source: &Source) -> RunReport {
         let steps = self.total.steps;
         let per_step = |x: f64| x / steps.max(1) as f64;
         let (wall_per_step_s, predicted_per_step_s) = self.per_step(sim);
@@ -133,7 +132,7 @@ impl Account {
             kinetic_energy: self.kinetic_energy,
             bytes_copied_per_step: per_step(copied as f64),
             energy: self.energy_report(source),
-            kernels: self.kernels(sim, bandwidth),
+            kernels: self.kernels(sim),
         }
     }
 
@@ -148,9 +147,10 @@ impl Account {
         }
     }
 
-    fn kernels(&self, sim: &Simulation, bandwidth: &Bandwidth) -> Vec<KernelReport> {
+    fn kernels(&self, sim: &Simulation) -> Vec<KernelReport> {
         let steps = self.total.steps.max(1) as f64;
         let sites = sim.stepper.sites();
+        let roof = sim.bandwidth.node_gb_s;
         let mut rows: Vec<KernelReport> = sites
             .iter()
             .enumerate()
@@ -166,8 +166,7 @@ impl Account {
                     split_ratio: s.ratio(),
                     time_s,
                     gb_per_s,
-                    roofline_fraction: (bandwidth.node_gb_s > 0.0)
-                        .then(|| gb_per_s / bandwidth.node_gb_s),
+                    roofline_fraction: (roof > 0.0).then(|| gb_per_s / roof),
                     joules: energy.and_then(|k| k.joules),
                 }
             })
