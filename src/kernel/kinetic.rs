@@ -1,6 +1,6 @@
 //! `sum w |u|^2` and `max |u|^2`: 8 flops and 32 bytes per row (fp64).
 
-use super::rows::{chunk, reduce};
+use super::group::{Group, Lanes, groups};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -39,11 +39,17 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let [w, a, b, c, ..] = r.own;
-    reduce(KINDS, &mut r.partial, r.n, |i| {
-        let (w, a, b, c) = (chunk(w, i), chunk(a, i), chunk(b, i), chunk(c, i));
-        let q: [T; 8] = std::array::from_fn(|l| a[l].fma(a[l], b[l].fma(b[l], c[l] * c[l])));
-        [std::array::from_fn(|l| w[l] * q[l]), q]
-    });
+    for block in 0..r.n / BLOCK {
+        let (mut sum, mut largest) = (Lanes::ZERO, Lanes::ZERO);
+        for i in groups(block) {
+            let [a, b, c] = [Group::load(a, i), Group::load(b, i), Group::load(c, i)];
+            let q = a.fma(a, b.fma(b, c * c));
+            sum.add(i, Group::load(w, i) * q);
+            largest.maximum(i, q);
+        }
+        r.partial[0][block] = sum.sum();
+        r.partial[1][block] = largest.largest();
+    }
 }
 
 crate::simd!(body);
