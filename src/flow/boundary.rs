@@ -62,6 +62,21 @@ impl BoundaryFaces {
             .any(|kind| matches!(kind, FaceKind::Outlet(_)))
     }
 
+    /// Mean of the pressures given at outlets, weighted by area; zero without outlets. A flow
+    /// starts from it: from another one, the first step would be a blow at the outlet.
+    pub fn mean_pressure(&self) -> f64 {
+        let outlets = self
+            .kind
+            .iter()
+            .zip(&self.area)
+            .filter_map(|(kind, area)| match kind {
+                FaceKind::Outlet(p) => Some((p * area, *area)),
+                _ => None,
+            });
+        let (sum, area) = outlets.fold((0.0, 0.0), |(s, a), (p, b)| (s + p, a + b));
+        if area > 0.0 { sum / area } else { 0.0 }
+    }
+
     /// Velocity at face `b`, from the given velocity there, its owner's, and the flux out.
     ///
     /// Flow that comes back through an outlet brings half of the owner's velocity: the energy
@@ -111,5 +126,51 @@ impl BoundaryFaces {
             }
         }
         flux
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Faces of area 1, 2, ... with normals along x, y, z in turn, all of cell 0.
+    fn faces(kind: &[FaceKind]) -> BoundaryFaces {
+        let axis = |b: usize| std::array::from_fn(|k| f64::from(u8::from(k == b % 3)));
+        BoundaryFaces {
+            kind: kind.to_vec(),
+            owner: vec![0; kind.len()],
+            normal: (0..kind.len()).map(axis).collect(),
+            area: (0..kind.len()).map(|b| 1.0 + b as f64).collect(),
+            ..BoundaryFaces::default()
+        }
+    }
+
+    #[test]
+    fn each_kind_has_its_velocity() {
+        use FaceKind::{Dirichlet, Outlet, Slip};
+        let faces = faces(&[Dirichlet, Slip, Outlet(1.0), Outlet(0.0)]);
+        assert!(!faces.is_empty() && !faces.is_singular());
+        assert_eq!(faces.mean_pressure(), 3.0 / 7.0);
+        let given = [vec![7.0; 4], vec![8.0; 4], vec![9.0; 4]];
+        let cells = [vec![1.0], vec![2.0], vec![3.0]];
+        let mut u_b = given.clone();
+        faces.update(&given, &cells, &[0.5, 0.0, 0.5, -0.5], &mut u_b);
+        assert_eq!(u_b[0], [7.0, 1.0, 1.0, 0.5]);
+        assert_eq!(u_b[1], [8.0, 0.0, 2.0, 1.0]);
+        assert_eq!(u_b[2], [9.0, 3.0, 3.0, 1.5]);
+    }
+
+    #[test]
+    fn given_fluxes_balance_where_nothing_else_can() {
+        use FaceKind::{Dirichlet, Outlet, Slip};
+        let given = [vec![1.0; 4], vec![2.0; 4], vec![-1.0; 4]];
+        let flux = faces(&[Dirichlet, Slip, Dirichlet, Outlet(0.0)]).given_flux(&given);
+        assert_eq!(flux, [1.0, 0.0, -3.0, 0.0]);
+        let flux = faces(&[Dirichlet, Slip, Dirichlet, Slip]).given_flux(&given);
+        assert_eq!(flux, [1.5, 0.0, -1.5, 0.0]);
+        assert_eq!(
+            faces(&[Dirichlet; 4]).given_flux(&[vec![0.0; 4], vec![0.0; 4], vec![0.0; 4]]),
+            [0.0; 4]
+        );
     }
 }

@@ -64,6 +64,17 @@ fn dot3(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
+/// Nodal pressures, and the pressure's gradient in cells.
+fn nodes_and_gradient(ops: &Operators, p: &[f64]) -> (Vec<f64>, Vectors) {
+    let mut p_hat = ops.nodal_pressure.apply(p);
+    let base = &ops.nodal_pressure_base;
+    p_hat.iter_mut().zip(base).for_each(|(p, b)| *p += b);
+    let mut g = ops.gradient_base.clone();
+    ops.gradient_cells.add_each(p, &mut g);
+    ops.gradient_nodes.add_each(&p_hat, &mut g);
+    (p_hat, g)
+}
+
 impl<'a> Plain<'a> {
     /// Starts from the cell velocities `u` and the velocities `given` at Dirichlet faces.
     ///
@@ -79,12 +90,14 @@ impl<'a> Plain<'a> {
         given: &Vectors,
         dt: f64,
     ) -> Result<Self> {
+        let p = vec![ops.boundary.mean_pressure(); ops.cells];
+        let (p_hat, g) = nodes_and_gradient(ops, &p);
         let state = State {
             u,
             u_b: zeros(ops.boundary.len()),
-            p: vec![0.0; ops.cells],
-            p_hat: ops.nodal_pressure_base.clone(),
-            g: ops.gradient_base.clone(),
+            p,
+            p_hat,
+            g,
             phi: vec![0.0; ops.faces],
             old: None,
             theta: 0.0,
@@ -197,14 +210,7 @@ impl<'a> Plain<'a> {
         let flux = ops.pressure_flux.apply(&p);
         phi.iter_mut().zip(flux).for_each(|(phi, f)| *phi -= dt * f);
 
-        let mut p_hat = ops.nodal_pressure.apply(&p);
-        p_hat
-            .iter_mut()
-            .zip(&ops.nodal_pressure_base)
-            .for_each(|(p, b)| *p += b);
-        let mut g = ops.gradient_base.clone();
-        ops.gradient_cells.add_each(&p, &mut g);
-        ops.gradient_nodes.add_each(&p_hat, &mut g);
+        let (p_hat, g) = nodes_and_gradient(ops, &p);
         for k in 0..3 {
             for i in 0..ops.cells {
                 v[k][i] -= dt * (g[k][i] - self.state.g[k][i]);

@@ -124,13 +124,12 @@ impl Plain<'_> {
                 m.max(dot3(at(&state.u, i), at(&state.u, i)))
             })
             .sqrt();
+        for f in 0..ops.interior_faces {
+            let h = ops.face_length[f];
+            let kept = 1.0 - 4.0 * dt * (fastest / h + self.settings.nu / (h * h));
+            phi[f] += kept.max(0.0) * (state.phi[f] - smooth[f]);
+        }
         for f in 0..ops.faces {
-            let outlet = f >= ops.interior_faces && ops.pressure_flux_base[f] != 0.0;
-            if f < ops.interior_faces || outlet {
-                let h = ops.face_length[f];
-                let kept = 1.0 - 4.0 * dt * (fastest / h + self.settings.nu / (h * h));
-                phi[f] += kept.max(0.0) * (state.phi[f] - smooth[f]);
-            }
             phi[f] -= dt * (lean[f] + ops.pressure_flux_base[f]);
         }
         phi
