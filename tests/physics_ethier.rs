@@ -2,9 +2,12 @@
 
 mod flow_support;
 
+use std::f64::consts::PI;
+
 use couloir::flow::boundary::FaceKind;
-use couloir::flow::exact::EthierSteinman;
+use couloir::flow::exact::{Abc, EthierSteinman};
 use couloir::flow::operators::Scheme;
+use couloir::mesh::periodic::join_periodic;
 use couloir::mesh::{BoxShape, Mesh};
 use flow_support::{cube, follow, gmsh, setup};
 
@@ -57,5 +60,33 @@ fn second_order_on_kuhn_tetrahedra_and_prisms() {
             let [u, p] = orders(meshes, Scheme::Consistent, nu, 0.1);
             assert!(u >= 1.9 && p > 1.0, "{shape:?}, nu {nu}: u {u}, p {p}");
         }
+    }
+}
+
+#[test]
+fn second_order_in_a_periodic_box() {
+    let abc = Abc {
+        a: 1.0,
+        b: 0.8,
+        c: 0.6,
+    };
+    for (shape, n, scheme) in [
+        (BoxShape::Hexahedra, [8, 16], Scheme::SymmetryPreserving),
+        (BoxShape::Hexahedra, [8, 16], Scheme::Consistent),
+        (BoxShape::Prisms, [8, 16], Scheme::Consistent),
+        (BoxShape::Tetrahedra, [5, 10], Scheme::Consistent),
+    ] {
+        let errors = n.map(|n| {
+            let mut mesh = cube(shape, n, 0.0, 2.0 * PI);
+            for (a, b) in [("xmin", "xmax"), ("ymin", "ymax"), ("zmin", "zmax")] {
+                join_periodic(&mut mesh, a, b).unwrap();
+            }
+            let periodic = setup(mesh, scheme, |_| FaceKind::Slip);
+            let steps = (0.5 / periodic.dt(0.1, 1.0, 0.5)).ceil() as usize;
+            follow(&periodic, &abc, 0.1, 0.5, steps)
+        });
+        let [u, p] = [0, 1].map(|k| (errors[0][k] / errors[1][k]).log2());
+        eprintln!("{shape:?} {scheme:?}: {errors:.5?}, orders {u:.2}, {p:.2}");
+        assert!(u >= 1.8 && p >= 1.4, "{shape:?} {scheme:?}: u {u}, p {p}");
     }
 }

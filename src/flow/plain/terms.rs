@@ -124,12 +124,10 @@ impl Plain<'_> {
                 m.max(dot3(at(&state.u, i), at(&state.u, i)))
             })
             .sqrt();
-        for f in 0..ops.interior_faces {
+        for f in 0..ops.faces {
             let h = ops.face_length[f];
             let kept = 1.0 - 4.0 * dt * (fastest / h + self.settings.nu / (h * h));
             phi[f] += kept.max(0.0) * (state.phi[f] - smooth[f]);
-        }
-        for f in 0..ops.faces {
             phi[f] -= dt * (lean[f] + ops.pressure_flux_base[f]);
         }
         phi
