@@ -7,6 +7,7 @@ use couloir::flow::boundary::{FaceKind, Vectors};
 use couloir::flow::exact::Flow;
 use couloir::flow::operators::{Operators, Scheme};
 use couloir::flow::plain::{Plain, Settings};
+use couloir::mesh::periodic::join_periodic;
 use couloir::mesh::{BoxShape, BoxSpec, Geometry, Mesh, box_mesh};
 
 /// A mesh ready for time steps.
@@ -32,6 +33,46 @@ pub fn cube(shape: BoxShape, n: usize, min: f64, max: f64) -> Mesh {
 pub fn gmsh(name: &str) -> Mesh {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/meshes");
     couloir::mesh::gmsh::read(&folder.join(format!("{name}.msh"))).unwrap()
+}
+
+/// Shapes of the cells of boxes.
+pub const SHAPES: [BoxShape; 3] = [BoxShape::Hexahedra, BoxShape::Prisms, BoxShape::Tetrahedra];
+
+/// Boxes of each shape: stretched, with inner points moved, and periodic in x and z.
+pub fn meshes() -> Vec<(String, Mesh)> {
+    let mut out = Vec::new();
+    for shape in SHAPES {
+        let spec = BoxSpec {
+            shape,
+            cells: [5, 4, 3],
+            max: [1.5, 1.0, 0.8],
+            stretch: [0.0, 1.5, 0.5],
+            ..BoxSpec::default()
+        };
+        out.push((format!("{shape:?} stretched"), box_mesh(&spec).unwrap()));
+        out.push((format!("{shape:?} moved"), moved(cube(shape, 4, 0.0, 1.0))));
+        let mut periodic = box_mesh(&spec).unwrap();
+        join_periodic(&mut periodic, "xmin", "xmax").unwrap();
+        join_periodic(&mut periodic, "zmin", "zmax").unwrap();
+        out.push((format!("{shape:?} periodic"), periodic));
+    }
+    for file in ["cube_tet_8_22", "hybrid_6_41", "cavity_prism_24_22"] {
+        out.push((file.to_string(), gmsh(file)));
+    }
+    out
+}
+
+/// Moves the inner points of a unit cube of 4 blocks by up to a fifth of a block.
+pub fn moved(mut mesh: Mesh) -> Mesh {
+    let mut rng = fastrand::Rng::with_seed(9);
+    for point in &mut mesh.points {
+        if point.iter().all(|x| *x > 1e-9 && *x < 1.0 - 1e-9) {
+            for x in point {
+                *x += 0.05 * (2.0 * rng.f64() - 1.0);
+            }
+        }
+    }
+    mesh
 }
 
 /// Operators with `kind` given per patch name.
