@@ -62,7 +62,7 @@ fn configs(usable: impl Fn(&DeviceInfo) -> bool) -> Vec<Config> {
     });
     for d in found.iter().filter(|d| usable(d)) {
         for memory in [MemoryKind::Svm, MemoryKind::ZeroCopy, MemoryKind::Discrete] {
-            if memory == MemoryKind::Svm && !d.svm {
+            if !d.offers(memory) {
                 continue;
             }
             for threads in [1, 2] {

@@ -1,5 +1,7 @@
 //! `couloir tune`: find the split of each kernel, and show the search.
 
+use std::path::Path;
+
 use super::{Args, Command, Console, flags};
 use crate::flow::case::Case;
 use crate::flow::simulation::Simulation;
@@ -7,8 +9,8 @@ use crate::report::progress::Progress;
 use crate::report::svg::{Chart, Series, Style};
 use crate::report::table::{columns, seconds};
 use crate::report::write::ensure_writable;
-use crate::split::Site;
 use crate::split::curve::Curve;
+use crate::split::tuner::Tuner;
 use crate::{Error, Result};
 
 /// Steps after which a search that has not ended is cut short.
@@ -60,7 +62,7 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
         sim.engine.node.pool.threads()
     ))?;
     let progress = Progress::new(console.terminal);
-    while !sim.finished() && sim.stepper.sites().iter().any(|s| s.is_tuning()) {
+    while !sim.finished() && sim.engine.is_tuning(&sim.stepper.sites()) {
         sim.advance()?;
         let sites = sim.stepper.sites();
         let open = sites.iter().filter(|s| s.is_tuning()).count();
@@ -73,18 +75,53 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     if let Err(e) = sim.remember_splits() {
         log::warn!("the splits found are not kept for the next run: {e}");
     }
+    if let Some(joint) = sim.engine.joint_tuner() {
+        console.line("the device has memory of its own: kernels share one cut, tuned by whole steps, since cuts of their own would copy vectors between them")?;
+        let one = Found {
+            label: "whole step",
+            kernel: "all",
+            formula: "a time step",
+            rows: sim.mesh.cells(),
+            tuner: &joint,
+        };
+        return show(&[one], &folder, console);
+    }
     let sites = sim.stepper.sites();
-    let called: Vec<_> = sites.iter().filter(|s| s.stats.calls > 0).collect();
-    console.line(table(&called))?;
-    for site in &called {
-        console.line(visited(site))?;
-        let file = folder.join(format!("tune_{}.svg", site.label.replace(' ', "_")));
-        chart(site).write(&file)?;
+    let called: Vec<Found> = sites
+        .iter()
+        .filter(|s| s.stats.calls > 0)
+        .map(|s| Found {
+            label: &s.label,
+            kernel: s.kernel.name,
+            formula: s.kernel.formula,
+            rows: s.rows,
+            tuner: s.tuner(),
+        })
+        .collect();
+    show(&called, &folder, console)
+}
+
+/// A search that is to be shown.
+struct Found<'a> {
+    label: &'a str,
+    kernel: &'a str,
+    formula: &'a str,
+    rows: usize,
+    tuner: &'a Tuner,
+}
+
+/// The table, the points visited, and the curves.
+fn show(found: &[Found], folder: &Path, console: &mut Console) -> Result<()> {
+    console.line(table(found))?;
+    for f in found {
+        console.line(visited(f))?;
+        let name = format!("tune_{}.svg", f.label.replace(' ', "_"));
+        chart(f).write(&folder.join(name))?;
     }
     console.line(format!("curves: {}/tune_*.svg", folder.display()))
 }
 
-fn table(sites: &[&&Site<f64>]) -> String {
+fn table(found: &[Found]) -> String {
     let head = [
         "site",
         "kernel",
@@ -98,13 +135,13 @@ fn table(sites: &[&&Site<f64>]) -> String {
         "state",
     ];
     let time = |t: Option<f64>| t.map_or_else(|| "n/a".to_string(), seconds);
-    let rows: Vec<_> = sites
+    let rows: Vec<_> = found
         .iter()
         .map(|s| {
-            let t = s.tuner();
+            let t = s.tuner;
             [
-                s.label.clone(),
-                s.kernel.name.to_string(),
+                s.label.to_string(),
+                s.kernel.to_string(),
                 s.rows.to_string(),
                 t.visited().len().to_string(),
                 format!("{:.3}", t.ratio()),
@@ -121,21 +158,21 @@ fn table(sites: &[&&Site<f64>]) -> String {
 }
 
 /// The points of the search, in the order of their ratio.
-fn visited(site: &Site<f64>) -> String {
-    let points: Vec<String> = site
-        .tuner()
+fn visited(f: &Found) -> String {
+    let points: Vec<String> = f
+        .tuner
         .visited()
         .iter()
         .map(|(ratio, s)| format!("{ratio:.3}: {}", seconds(*s)))
         .collect();
-    format!("{} visited {}", site.label, points.join(", "))
+    format!("{} visited {}", f.label, points.join(", "))
 }
 
-fn chart(site: &Site<f64>) -> Chart {
-    let curve = Curve::new(site.tuner());
+fn chart(f: &Found) -> Chart {
+    let curve = Curve::new(f.tuner);
     let micro = |points: &[(f64, f64)]| points.iter().map(|&(r, s)| (r, s * 1e6)).collect();
     Chart {
-        title: format!("{}: {}", site.label, site.kernel.formula),
+        title: format!("{}: {}", f.label, f.formula),
         x_label: "share of the rows on the device".to_string(),
         y_label: "time of a call, us".to_string(),
         series: vec![

@@ -127,30 +127,13 @@ impl Device {
         let queue = unsafe { CommandQueue::create(&context, id, 0) }
             .map_err(|e| fail("clCreateCommandQueue", e.0))?;
         let memory = memory.unwrap_or_else(|| info.best_memory());
-        let refuse = |what: &str, remedy: &str| {
-            Err(Error::input(
+        if !info.offers(memory) {
+            let what = format!("{} cannot share buffers in this way", info.name);
+            return Err(Error::input(
                 format!("--memory {}", memory.name()),
-                format!("{}: {what}", info.name),
-                remedy,
-            ))
-        };
-        match memory {
-            MemoryKind::Svm if !info.svm => {
-                return refuse("no fine-grain SVM", "use auto or zero-copy");
-            }
-            MemoryKind::Host => {
-                return refuse(
-                    "a device cannot use plain host memory",
-                    "use --device none, or auto",
-                );
-            }
-            MemoryKind::ZeroCopy if !(BLOCK * 4).is_multiple_of(info.align_bytes.max(1)) => {
-                return refuse(
-                    "sub-buffers need a larger alignment than a block has",
-                    "use discrete",
-                );
-            }
-            _ => {}
+                what,
+                format!("use auto, which is {} here", info.best_memory().name()),
+            ));
         }
         let tuning = Tuning::of(&info);
         let driver = Driver::new(info.software, cores);

@@ -5,7 +5,7 @@ use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU
 use opencl3::platform::get_platforms;
 use opencl3::types::{cl_device_id, cl_device_svm_capabilities};
 
-use super::MemoryKind;
+use super::{BLOCK, MemoryKind};
 use crate::{Error, Result};
 
 /// Facts about one device, as the driver states them.
@@ -49,13 +49,24 @@ impl DeviceInfo {
         if self.software { cores / 2 } else { 0 }
     }
 
+    /// Whether buffers can be held this way: nothing is called zero-copy that copies.
+    pub fn offers(&self, memory: MemoryKind) -> bool {
+        match memory {
+            MemoryKind::Svm => self.svm,
+            // Cuts are whole blocks of at least 4 bytes a row, and sub-buffers start at them.
+            MemoryKind::ZeroCopy => {
+                self.unified && (4 * BLOCK).is_multiple_of(self.align_bytes.max(1))
+            }
+            MemoryKind::Discrete => true,
+            MemoryKind::Host => false,
+        }
+    }
+
     /// The kind of memory to hold buffers in when the user asks for none.
     pub fn best_memory(&self) -> MemoryKind {
-        match (self.svm, self.unified) {
-            (true, true) => MemoryKind::Svm,
-            (false, true) => MemoryKind::ZeroCopy,
-            (_, false) => MemoryKind::Discrete,
-        }
+        let shared = [MemoryKind::Svm, MemoryKind::ZeroCopy];
+        let offered = shared.into_iter().find(|&m| self.unified && self.offers(m));
+        offered.unwrap_or(MemoryKind::Discrete)
     }
 }
 

@@ -1,24 +1,21 @@
 //! The split itself: one call of a kernel on both sides.
 
+use std::cell::RefCell;
 use std::time::Instant;
 
 use opencl3::kernel::{set_kernel_arg, set_kernel_arg_svm_pointer};
 
-use super::Bandwidth;
-use super::cache::{Cache, Entry, Key};
+use super::cache::Cache;
 use super::call::{Args, count, fits, reductions};
 use super::host::{HostCall, Span};
 use super::site::Site;
-use super::tuner::{Call, Params, Tuner};
+use super::tuner::{Call, Tuner};
 use crate::Result;
 use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, list};
 use crate::node::memory::Arg;
 use crate::node::program::{Program, cache_dir};
-use crate::node::{BLOCK, Buffer, Config, Device, Node, topology};
+use crate::node::{BLOCK, Buffer, Config, Device, Node};
 use crate::sparse::Sell;
-
-/// Time above the best known that the first tuning of one site may spend.
-const TUNING_BUDGET_S: f64 = 0.5;
 
 /// How cuts are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -63,11 +60,13 @@ impl<T: Real> Default for Operands<'_, '_, T> {
 pub struct Engine<T: Real> {
     /// The node.
     pub node: Node,
-    program: Option<Program>,
-    policy: Policy,
+    pub(super) program: Option<Program>,
+    pub(super) policy: Policy,
     /// Share of the rows that a site without a past begins with on the device.
-    device_share: f64,
-    cache: Cache,
+    pub(super) device_share: f64,
+    pub(super) cache: Cache,
+    /// One cut for all sites, where a cut of its own would make each copy vectors.
+    pub(super) joint: Option<RefCell<Tuner>>,
     _precision: std::marker::PhantomData<T>,
 }
 
@@ -85,6 +84,7 @@ impl<T: Real> Engine<T> {
             policy,
             device_share: 0.5,
             cache: Cache::default(),
+            joint: None,
             _precision: std::marker::PhantomData,
         };
         let Some(device) = engine.node.device.clone() else {
@@ -109,13 +109,6 @@ impl<T: Real> Engine<T> {
             engine.node.notes = notes;
         }
         Ok(engine)
-    }
-
-    /// Takes the measured bandwidths and the splits of earlier runs as the start of the search
-    /// at sites made from now on.
-    pub fn begin_from(&mut self, bandwidth: &Bandwidth, cache: Cache) {
-        self.device_share = bandwidth.device_share();
-        self.cache = cache;
     }
 
     fn compile(device: &Device) -> Result<Program> {
@@ -153,61 +146,11 @@ impl<T: Real> Engine<T> {
         if self.program.is_some() {
             site.tuner = match self.policy {
                 Policy::Fixed(ratio) => Tuner::fixed(site.rows, BLOCK, ratio),
+                Policy::Auto if self.joint.is_some() => site.tuner,
                 Policy::Auto => self.tuner(&site),
             };
         }
         Ok(site)
-    }
-
-    /// A tuner that starts where an earlier run ended, else at the share that equation 3.4 of the
-    /// thesis gives to the device.
-    fn tuner(&self, site: &Site<T>) -> Tuner {
-        let params = Params {
-            budget_s: TUNING_BUDGET_S,
-            ..Params::default()
-        };
-        match self.cache.get(&self.key(site)) {
-            Some(found) => Tuner::new(site.rows, BLOCK, found.ratio, params.near()),
-            None => Tuner::new(site.rows, BLOCK, self.device_share, params),
-        }
-    }
-
-    fn key(&self, site: &Site<T>) -> Key {
-        let device = self.node.device.as_ref().map(|d| &d.info);
-        Key {
-            board: topology::host_name(),
-            device: device.map_or_else(String::new, |i| format!("{} {}", i.name, i.driver)),
-            kernel: site.kernel.name.to_string(),
-            label: site.label.clone(),
-            rows: site.rows,
-            precision: T::NAME.to_string(),
-            threads: self.node.pool.threads(),
-        }
-    }
-
-    /// Keeps the cuts on which `sites` have settled for later runs.
-    ///
-    /// # Errors
-    /// The cache file cannot be written.
-    pub fn remember(&mut self, sites: &[&Site<T>]) -> Result<()> {
-        if self.program.is_none() || self.policy != Policy::Auto {
-            return Ok(());
-        }
-        for site in sites.iter().filter(|s| !s.is_tuning()) {
-            if let Some(seconds_s) = site.tuner.settled_s() {
-                self.cache.put(Entry {
-                    key: self.key(site),
-                    ratio: site.ratio(),
-                    seconds_s,
-                });
-            }
-        }
-        self.cache.save()
-    }
-
-    /// Cuts `site` at the multiple of the block nearest to `ratio`, for good.
-    pub fn set_ratio(&self, site: &mut Site<T>, ratio: f64) {
-        site.tuner = Tuner::fixed(site.rows, BLOCK, ratio);
     }
 
     /// Calls the kernel of `site` and returns its reductions (unused ones are 0).
@@ -223,7 +166,7 @@ impl<T: Real> Engine<T> {
         }
         let rows = site.rows;
         let cut = if site.handle.is_some() {
-            site.tuner.cut()
+            self.cut(site)
         } else {
             0
         };

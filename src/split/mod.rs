@@ -9,6 +9,7 @@ pub mod cache;
 mod call;
 mod check;
 pub mod curve;
+mod cuts;
 mod drift;
 mod engine;
 mod host;

@@ -68,7 +68,7 @@ impl Account {
         self.residual_max = self.residual_max.max(s.result.poisson.residual);
         self.divergence_max = s.result.monitor.divergence_max;
         self.kinetic_energy = s.result.kinetic_energy;
-        if sites.iter().any(|s| s.is_tuning()) {
+        if sim.engine.is_tuning(&sites) {
             self.settled = None;
         } else if self.settled.is_none() {
             self.settled = Some(Mark {
@@ -163,7 +163,7 @@ impl Account {
                 KernelReport {
                     name: format!("{} ({})", s.label, s.kernel.name),
                     calls_per_step: calls / steps,
-                    split_ratio: s.ratio(),
+                    split_ratio: sim.engine.ratio(s),
                     time_s,
                     gb_per_s,
                     roofline_fraction: (roof > 0.0).then(|| gb_per_s / roof),

@@ -1,0 +1,129 @@
+//! Where an engine cuts: searches per site, or one for all where memory is discrete.
+
+use std::cell::RefCell;
+
+use super::Bandwidth;
+use super::cache::{Cache, Entry, Key};
+use super::engine::{Engine, Policy};
+use super::site::Site;
+use super::tuner::{Call, Params, Tuner};
+use crate::Result;
+use crate::kernel::Real;
+use crate::node::{BLOCK, MemoryKind, topology};
+
+/// Time above the best known that the first tuning of one site may spend.
+const TUNING_BUDGET_S: f64 = 0.5;
+
+/// The same for the tuning of all sites at once, which sees whole steps.
+const JOINT_BUDGET_S: f64 = 10.0;
+/// Parts of a cut that all sites share.
+const JOINT_PARTS: usize = 128;
+
+impl<T: Real> Engine<T> {
+    /// Takes the measured bandwidths and the splits of earlier runs as the start of the search
+    /// at sites made from now on.
+    pub fn begin_from(&mut self, bandwidth: &Bandwidth, cache: Cache) {
+        self.device_share = bandwidth.device_share();
+        self.cache = cache;
+        let discrete = self.node.memory == MemoryKind::Discrete;
+        if discrete && self.program.is_some() && self.policy == Policy::Auto {
+            let params = Params {
+                first_step: 1.0 / 8.0,
+                max_points: 24,
+                budget_s: JOINT_BUDGET_S,
+                ..Params::default()
+            };
+            let tuner = Tuner::new(JOINT_PARTS, 1, self.device_share, params);
+            self.joint = Some(RefCell::new(tuner));
+        }
+    }
+
+    /// A tuner that starts where an earlier run ended, else at the share that equation 3.4 of the
+    /// thesis gives to the device.
+    pub(super) fn tuner(&self, site: &Site<T>) -> Tuner {
+        let params = Params {
+            budget_s: TUNING_BUDGET_S,
+            ..Params::default()
+        };
+        match self.cache.get(&self.key(site)) {
+            Some(found) => Tuner::new(site.rows, BLOCK, found.ratio, params.near()),
+            None => Tuner::new(site.rows, BLOCK, self.device_share, params),
+        }
+    }
+
+    /// Rows of the next call of `site` that the device takes.
+    pub(super) fn cut(&self, site: &Site<T>) -> usize {
+        match &self.joint {
+            Some(joint) => {
+                let (blocks, part) = (site.rows / BLOCK, joint.borrow().cut());
+                (blocks * part + JOINT_PARTS / 2) / JOINT_PARTS * BLOCK
+            }
+            None => site.tuner.cut(),
+        }
+    }
+
+    /// Tells what a whole step cost: where memory is discrete, all sites share one cut, which is
+    /// tuned by it.
+    pub fn step_done(&self, seconds_s: f64) {
+        if let Some(joint) = &self.joint {
+            joint.borrow_mut().record(Call { seconds_s });
+        }
+    }
+
+    /// The tuner of the cut that all sites share, where they do.
+    pub fn joint_tuner(&self) -> Option<Tuner> {
+        self.joint.as_ref().map(|t| t.borrow().clone())
+    }
+
+    /// Whether a search for cuts goes on, at any of `sites` or for all.
+    pub fn is_tuning(&self, sites: &[&Site<T>]) -> bool {
+        let joint = self.joint.as_ref().is_some_and(|t| t.borrow().tuning());
+        joint || sites.iter().any(|s| s.is_tuning())
+    }
+
+    /// Share of the rows of `site` that the device takes.
+    pub fn ratio(&self, site: &Site<T>) -> f64 {
+        match &self.joint {
+            Some(joint) => joint.borrow().ratio(),
+            None => site.ratio(),
+        }
+    }
+
+    fn key(&self, site: &Site<T>) -> Key {
+        let device = self.node.device.as_ref().map(|d| &d.info);
+        Key {
+            board: topology::host_name(),
+            device: device.map_or_else(String::new, |i| format!("{} {}", i.name, i.driver)),
+            kernel: site.kernel.name.to_string(),
+            label: site.label.clone(),
+            rows: site.rows,
+            precision: T::NAME.to_string(),
+            threads: self.node.pool.threads(),
+        }
+    }
+
+    /// Keeps the cuts on which `sites` have settled for later runs.
+    ///
+    /// # Errors
+    /// The cache file cannot be written.
+    pub fn remember(&mut self, sites: &[&Site<T>]) -> Result<()> {
+        if self.program.is_none() || self.policy != Policy::Auto || self.joint.is_some() {
+            return Ok(());
+        }
+        for site in sites.iter().filter(|s| !s.is_tuning()) {
+            if let Some(seconds_s) = site.tuner.settled_s() {
+                self.cache.put(Entry {
+                    key: self.key(site),
+                    ratio: site.ratio(),
+                    seconds_s,
+                });
+            }
+        }
+        self.cache.save()
+    }
+
+    /// Cuts `site` at the multiple of the block nearest to `ratio`, for good.
+    pub fn set_ratio(&self, site: &mut Site<T>, ratio: f64) {
+        site.tuner = Tuner::fixed(site.rows, BLOCK, ratio);
+    }
+}
