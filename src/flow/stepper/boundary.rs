@@ -82,6 +82,11 @@ impl Boundary {
         Ok(out)
     }
 
+    /// See [`BoundaryFaces::mean_pressure`].
+    pub fn mean_pressure(&self) -> f64 {
+        self.faces.mean_pressure()
+    }
+
     /// Takes the velocities given at Dirichlet faces for the fluxes and nodes that follow.
     pub fn give(&mut self, given: &Vectors) -> Result<()> {
         if self.given == *given {

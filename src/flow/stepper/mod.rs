@@ -52,7 +52,8 @@ pub struct Stepper {
 impl Stepper {
     /// Puts the operators into unified memory and starts from the cell velocities `u` and the
     /// velocities `given` at Dirichlet faces. The fluxes start as those of `u`, made free of
-    /// divergence; the pressure as that of a first step of length `dt`, which is taken back.
+    /// divergence; the pressure as that of a first step of length `dt` from the outlets' mean
+    /// pressure, which is taken back.
     ///
     /// # Errors
     /// Out of memory; the device failed; the pressure solve does not converge.
@@ -97,10 +98,12 @@ impl Stepper {
         let s = self.pcg.solve(engine, b, p, tolerance, max_iterations)?;
         self.converged(s)?;
         self.close(engine, 1.0)?;
-        self.f.p.write()?.fill(0.0);
+        let (u, phi) = self.f.save()?;
+        self.f.p.write()?[..self.cells].fill(self.boundary.mean_pressure());
+        self.correct(engine, 0.0)?;
+        self.f.restore(&u, &phi)?;
         self.boundary.update(&self.f, self.settings)?;
         self.monitor_speed(engine)?;
-        let (u, phi) = self.f.save()?;
         self.advance(engine, dt, given)?;
         self.f.restore(&u, &phi)?;
         self.boundary.give(given)?;
