@@ -274,9 +274,10 @@ impl Simulation {
         let dt = match self.case.time.step {
             StepSize::Fixed { dt_s } => dt_s,
             StepSize::Courant { max } => {
-                let rate = self.monitor.rate_max.max(self.viscous_rate);
+                let rate =
+                    (self.monitor.rate_max / max).max(self.viscous_rate / setup::VISCOUS_SHARE);
                 if rate > 0.0 {
-                    (max / rate).min(DT_GROWTH * self.dt_s)
+                    rate.recip().min(DT_GROWTH * self.dt_s)
                 } else {
                     self.dt_s
                 }

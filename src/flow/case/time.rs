@@ -24,7 +24,7 @@ pub enum StepSize {
         dt_s: f64,
     },
     /// `max_courant`: the largest step with max over cells of dt sum|phi| / (2 V) at most
-    /// this, and the explicit viscous limit respected by the same fraction.
+    /// this, within the explicit viscous limit.
     Courant {
         /// The bound, such as 0.5.
         max: f64,
