@@ -1,0 +1,311 @@
+//! `couloir run` as a user meets it: report, log, files, and results that do not depend on how
+//! the work is split.
+
+#[path = "program/folder.rs"]
+#[allow(dead_code)]
+mod folder;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use couloir::flow::case::{Case, Override};
+use couloir::flow::simulation::Simulation;
+use folder::{Folder, is_file};
+use serde_json::{Value, json};
+
+/// A cavity of 1460 prisms, on the CPU.
+const CAVITY: [&str; 5] = [
+    "cases/cavity.toml",
+    "--set",
+    "mesh.file=tests/data/meshes/cavity_prism_24_22.msh",
+    "--device",
+    "none",
+];
+/// A periodic box of 512 hexahedra.
+const VORTEX: [&str; 3] = [
+    "cases/taylor-green.toml",
+    "--set",
+    "mesh.box.cells=[8, 8, 8]",
+];
+
+fn with<'a>(case: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [case, more].concat()
+}
+
+fn keys(value: &Value) -> String {
+    let object = value.as_object().expect("an object");
+    let mut names: Vec<&str> = object.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names.join(" ")
+}
+
+fn positive(value: &Value) -> f64 {
+    let x = value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is no number"));
+    assert!(x > 0.0, "{x}");
+    x
+}
+
+#[test]
+fn the_report_is_the_contract() {
+    let folder = Folder::new();
+    let report = folder.report(&with(&CAVITY, &["--steps", "4", "--threads", "1"]));
+    let names = "bytes_copied_per_step case cells device discretisation divergence_max energy \
+                 faces kernels kinetic_energy poisson precision predicted_per_step_s ranks steps \
+                 threads time_s wall_per_step_s";
+    assert_eq!(keys(&report), names);
+    assert_eq!(keys(&report["device"]), "fp64 kind memory name");
+    assert_eq!(
+        keys(&report["poisson"]),
+        "iterations_mean relative_residual_max"
+    );
+    let names = "edp_js joules_per_step measured source watts_mean";
+    assert_eq!(keys(&report["energy"]), names);
+    assert_eq!(report["case"], "cavity");
+    assert_eq!(report["cells"], 1460);
+    assert_eq!(report["ranks"], 1);
+    assert_eq!(report["threads"], 1);
+    assert_eq!(report["steps"], 4);
+    assert_eq!(report["precision"], "fp64");
+    assert_eq!(report["discretisation"], "consistent");
+    let device = json!({ "name": "none", "kind": "none", "memory": "host", "fp64": false });
+    assert_eq!(report["device"], device);
+    assert_eq!(report["bytes_copied_per_step"].as_f64(), Some(0.0));
+    for name in [
+        "time_s",
+        "wall_per_step_s",
+        "predicted_per_step_s",
+        "kinetic_energy",
+    ] {
+        positive(&report[name]);
+    }
+    assert!(positive(&report["faces"]) > 2.0 * 1460.0);
+    assert!(positive(&report["poisson"]["iterations_mean"]) >= 1.0);
+    let tolerance = 1e-3;
+    assert!(positive(&report["poisson"]["relative_residual_max"]) <= tolerance);
+    assert!(report["divergence_max"].as_f64().expect("a number") < 1.0);
+    let kernels = report["kernels"].as_array().expect("a list");
+    assert!(kernels.len() > 10, "{}", kernels.len());
+    for kernel in kernels {
+        let names = "calls_per_step gb_per_s joules name roofline_fraction split_ratio time_s";
+        assert_eq!(keys(kernel), names);
+        assert!(kernel["name"].is_string());
+        for name in ["calls_per_step", "time_s", "gb_per_s", "roofline_fraction"] {
+            positive(&kernel[name]);
+        }
+    }
+}
+
+#[test]
+fn energy_is_an_estimate_or_null_where_nothing_measures_it() {
+    let folder = Folder::new();
+    let estimate = folder.report(&with(&CAVITY, &["--steps", "2"]));
+    let none = folder.report(&with(&VORTEX, &["--steps", "2", "--device", "none"]));
+    if none["energy"]["measured"] == true {
+        // A machine with an energy sensor: measured with or without a nameplate.
+        positive(&estimate["energy"]["joules_per_step"]);
+        return;
+    }
+    let energy = &estimate["energy"];
+    assert_eq!(energy["measured"], false);
+    let source = energy["source"].as_str().expect("text");
+    assert!(source.contains("nameplate 15 W"), "{source}");
+    assert!((positive(&energy["watts_mean"]) - 15.0).abs() < 1e-6);
+    positive(&energy["edp_js"]);
+    positive(&energy["joules_per_step"]);
+    positive(&estimate["kernels"][0]["joules"]);
+
+    assert_eq!(none["energy"]["measured"], false);
+    for name in ["joules_per_step", "watts_mean", "edp_js"] {
+        assert!(none["energy"][name].is_null(), "{name}");
+    }
+    assert!(none["kernels"][0]["joules"].is_null());
+}
+
+#[test]
+fn the_log_has_a_line_per_step_and_no_bar() {
+    let folder = Folder::new();
+    let said = folder.run(&with(&CAVITY, &["--steps", "3"]));
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let lines: Vec<&str> = said
+        .out
+        .lines()
+        .filter(|l| l.starts_with("step ") && l.contains("Time = "))
+        .collect();
+    assert_eq!(lines.len(), 3, "{}", said.out);
+    for part in [
+        "step 3  Time = ",
+        "dt = ",
+        "Courant mean ",
+        " max ",
+        "initial residual ",
+        "final ",
+        "iterations ",
+        "continuity ",
+        "wall ",
+        "energy ",
+    ] {
+        assert!(lines[2].contains(part), "{part}: {}", lines[2]);
+    }
+    for part in [
+        "discretisation: consistent (",
+        "device: none",
+        "bandwidth (axpy",
+        " predicted (",
+    ] {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
+    }
+    assert!(!said.out.contains(['\r', '\x1b']), "a bar in a file");
+
+    let quiet = folder.run(&with(&CAVITY, &["--steps", "3", "--quiet"]));
+    assert_eq!(quiet.code, Some(0));
+    assert!(!quiet.out.contains("Time = "), "{}", quiet.out);
+}
+
+#[test]
+fn steps_end_and_set_decide_when_a_run_ends() {
+    let folder = Folder::new();
+    let none = ["--device", "none"];
+    let more = with(&none, &["--set", "time.dt=0.03", "--set", "time.end=0.1"]);
+    let report = folder.report(&with(&VORTEX, &more));
+    assert_eq!(report["steps"], 4);
+    assert!((positive(&report["time_s"]) - 0.1).abs() < 1e-12);
+    let report = folder.report(&with(&VORTEX, &with(&more, &["--steps", "2"])));
+    assert_eq!(report["steps"], 2);
+    assert!((positive(&report["time_s"]) - 0.06).abs() < 1e-12);
+}
+
+#[test]
+fn profiles_are_written_as_csv_and_svg() {
+    let folder = Folder::new();
+    folder.report(&with(&CAVITY, &["--steps", "2"]));
+    let csv = folder.text("out/u_vertical.csv");
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("s_m,x_m,y_m,z_m,u_m_s,v_m_s,w_m_s"));
+    let rows: Vec<Vec<f64>> = lines
+        .map(|l| l.split(',').map(|x| x.parse().expect("a number")).collect())
+        .collect();
+    assert_eq!(rows.len(), 101);
+    assert!(rows[0][4] == 0.0 && rows[100][4] == 1.0, "wall and lid");
+    for name in ["u_vertical.svg", "v_horizontal.svg"] {
+        let svg = folder.text(&format!("out/{name}"));
+        assert!(svg.contains("<svg") && svg.trim_end().ends_with("</svg>"));
+        assert!(svg.contains("Ghia et al. (1982)"), "{name}");
+    }
+}
+
+const SERIES: &str = r#"
+    mesh = { box = { cells = [5, 4, 3], shape = "prisms" } }
+    fluid = { viscosity = 0.1 }
+    time = { dt = 0.01, steps = 4 }
+    output = { interval = 0.02 }
+    [boundary]
+    ymax = { type = "wall", velocity = [1, 0, 0.5] }
+    ymin = { type = "wall" }
+    xmin = { type = "wall" }
+    xmax = { type = "wall" }
+    zmin = { type = "wall" }
+    zmax = { type = "slip" }
+"#;
+
+#[test]
+fn other_programs_read_the_fields_that_the_library_computes() {
+    let folder = Folder::new();
+    let case = folder.write("series.toml", SERIES);
+    folder.report(&[&case, "--device", "none"]);
+    let files = folder.list("out");
+    let want = [
+        "series.pvd",
+        "series_000000.vtu",
+        "series_000002.vtu",
+        "series_000004.vtu",
+    ];
+    assert_eq!(files, want);
+
+    let none = [Override::new("node.device", "none", "test")];
+    let case = Case::parse(SERIES, Path::new("series.toml"), &none).unwrap();
+    let mut sim = Simulation::open(case).unwrap();
+    let mut expected = Vec::new();
+    loop {
+        if sim.step.is_multiple_of(2) {
+            let now = sim.snapshot().unwrap();
+            let [u, v, w] = &now.velocity;
+            let velocity: Vec<f64> = (0..u.len()).flat_map(|c| [u[c], v[c], w[c]]).collect();
+            expected.push(json!({
+                "time": now.time_s,
+                "points": sim.mesh.points.as_flattened(),
+                "types": vec![13; sim.mesh.cells()],
+                "cells": sim.mesh.cell_points,
+                "volumes": sim.geometry.volume,
+                "arrays": { "velocity": velocity, "pressure": now.pressure },
+            }));
+        }
+        if sim.finished() {
+            break;
+        }
+        sim.advance().unwrap();
+    }
+    let pvd = folder.text("out/series.pvd");
+    assert_eq!(pvd.matches("<DataSet").count(), expected.len());
+    folder.write("out/expected.json", &Value::from(expected).to_string());
+
+    let python = std::env::var("COULOIR_PYTHON").unwrap_or_else(|_| "python3".into());
+    let run = Command::new(&python)
+        .arg("tests/vtu_check.py")
+        .arg(folder.path("out"))
+        .output();
+    match run {
+        Ok(run) if run.status.code() != Some(3) => {
+            let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
+            assert!(run.status.success(), "{said}");
+        }
+        // Past the test harness, which would swallow it.
+        _ => std::io::stderr()
+            .write_all(b"SKIPPED: no VTU reader; `pip install vtk meshio`\n")
+            .unwrap(),
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_split_threads_or_device() {
+    let folder = Folder::new();
+    for case in [&CAVITY[..3], &VORTEX[..]] {
+        let steps = ["--steps", "4", "--set", "output.profiles=[]"];
+        let case = with(case, &steps);
+        let result = |more: &[&str]| {
+            let report = folder.report(&with(&case, more));
+            ["kinetic_energy", "divergence_max", "time_s"].map(|name| report[name].to_string())
+        };
+        let alone = result(&["--device", "none", "--threads", "1"]);
+        assert_eq!(alone, result(&["--device", "none", "--threads", "2"]));
+        for split in ["0", "0.5", "1"] {
+            assert_eq!(alone, result(&["--split", split]), "--split {split}");
+        }
+        let threads = ["--split", "0.5", "--threads", "1", "--memory", "discrete"];
+        assert_eq!(alone, result(&threads));
+    }
+}
+
+#[test]
+fn every_case_runs() {
+    let folder = Folder::new();
+    let cases = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/cases")).unwrap();
+    let mut count = 0;
+    for case in cases.map(|e| e.unwrap().path()) {
+        if case.extension().is_none_or(|e| e != "toml") {
+            continue;
+        }
+        let name = case.file_stem().unwrap().to_str().unwrap().to_owned();
+        let out = folder.path(&name);
+        let path = case.to_str().unwrap();
+        let out = out.to_str().unwrap();
+        let report = folder.report(&[path, "--steps", "3", "--device", "none", "--out", out]);
+        assert_eq!(report["steps"], 3, "{name}");
+        assert_eq!(report["case"], name.as_str());
+        assert!(is_file(&folder.path(&format!("{name}/{name}.pvd"))));
+        count += 1;
+    }
+    assert!(count >= 4, "{count} cases");
+}
