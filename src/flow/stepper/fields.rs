@@ -38,14 +38,11 @@ pub(super) struct Fields {
     /// Constant parts, from the pressures given at outlets.
     pub g_base: Field,
     pub p_hat_base: Buffer<f64>,
-    /// Volume; one over volume; one over face length, or [`NO_MEMORY`] at the boundary.
+    /// Volume, one over volume, one over face length.
     pub volume: Buffer<f64>,
     pub per_volume: Buffer<f64>,
     pub per_length: Buffer<f64>,
 }
-
-/// Stands for one over a vanishing length: such a face keeps nothing of its old flux.
-const NO_MEMORY: f64 = 1e30;
 
 pub(super) fn field(node: &Node, n: usize) -> Result<Field> {
     Ok([node.buffer(n)?, node.buffer(n)?, node.buffer(n)?])
@@ -64,8 +61,6 @@ impl Fields {
     pub fn new(node: &Node, ops: &Operators, u: &Vectors) -> Result<Self> {
         let (nc, nf, nn) = (ops.cells, ops.faces, ops.nodes);
         let inverse = |v: &[f64]| v.iter().map(|x| 1.0 / x).collect::<Vec<_>>();
-        let mut per_length = inverse(&ops.face_length);
-        per_length[ops.interior_faces..].fill(NO_MEMORY);
         // Only the consistent scheme has fluxes of momentum.
         let fluxes = if nn > 0 { nf } else { 0 };
         Ok(Self {
@@ -89,7 +84,7 @@ impl Fields {
             p_hat_base: node.buffer_from(&ops.nodal_pressure_base)?,
             volume: node.buffer_from(&ops.volume)?,
             per_volume: node.buffer_from(&inverse(&ops.volume))?,
-            per_length: node.buffer_from(&per_length)?,
+            per_length: node.buffer_from(&inverse(&ops.face_length))?,
         })
     }
 
