@@ -1,0 +1,76 @@
+//! Flows of known outcome through the whole program: case, mesh, split time step, profiles.
+
+#[path = "program/mod.rs"]
+mod program;
+
+use std::f64::consts::PI;
+
+use couloir::report::reference::ghia;
+use program::{cavity, centrelines, distance, open, run};
+
+/// Relative change of the kinetic energy per second of a flow that is called steady.
+const STILL: f64 = 1e-4;
+
+fn against_ghia(shape: &str, n: usize, stretch: f64, re: u32) {
+    let mut sim = open(&cavity(shape, n, stretch, re.into(), 40.0), 1);
+    let rate = run(&mut sim, STILL);
+    assert!(rate < STILL, "no steady flow: {rate}");
+    let published = ghia(re).expect("a Reynolds number of the tables");
+    let [u, v] = centrelines(&sim);
+    let off = [
+        distance(&u, &published.u_vertical),
+        distance(&v, &published.v_horizontal),
+    ];
+    eprintln!(
+        "{shape} {n}, Re {re}: {} steps to t = {:.1}, {off:.4?}",
+        sim.step, sim.time_s
+    );
+    assert!(off[0] < 0.01 && off[1] < 0.01, "{shape}, Re {re}: {off:?}");
+}
+
+#[test]
+fn cavity_on_hexahedra() {
+    against_ghia("hexahedra", 64, 0.0, 100);
+    against_ghia("hexahedra", 64, 0.0, 400);
+}
+
+#[test]
+fn cavity_on_prisms() {
+    against_ghia("prisms", 32, 0.0, 100);
+    against_ghia("prisms", 45, 0.0, 400);
+}
+
+#[test]
+fn a_vortex_decays_at_the_exact_rate() {
+    let (nu, side, thin) = (0.1, 2.0 * PI, PI / 32.0);
+    let text = format!(
+        r#"
+        [mesh]
+        box = {{ cells = [64, 64, 1], max = [{side}, {side}, {thin}] }}
+        [fluid]
+        viscosity = {nu}
+        [time]
+        end = 1
+        max_courant = 0.5
+        [initial]
+        field = "taylor-green-2d"
+        [boundary]
+        xmin = {{ type = "periodic", with = "xmax" }}
+        xmax = {{ type = "periodic", with = "xmin" }}
+        ymin = {{ type = "periodic", with = "ymax" }}
+        ymax = {{ type = "periodic", with = "ymin" }}
+        zmin = {{ type = "slip" }}
+        zmax = {{ type = "slip" }}
+        "#
+    );
+    let mut sim = open(&text, 1);
+    let first = sim.advance().expect("a step");
+    let mut last = first;
+    while !sim.finished() {
+        last = sim.advance().expect("a step");
+    }
+    let ratio = first.result.kinetic_energy / last.result.kinetic_energy;
+    let rate = ratio.ln() / (last.time_s - first.time_s) / (4.0 * nu);
+    eprintln!("{rate:.5} of the exact rate, {} steps", sim.step);
+    assert!((rate - 1.0).abs() < 5e-3, "{rate} of the exact rate");
+}
