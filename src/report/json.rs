@@ -34,9 +34,11 @@ pub struct RunReport {
     pub steps: usize,
     /// Simulated time reached, in seconds.
     pub time_s: f64,
-    /// Mean wall time of a step, in seconds, without output and tuning.
+    /// Mean wall time of a step, in seconds, without output: of every other step after tuning,
+    /// or of all steps where tuning did not end.
     pub wall_per_step_s: f64,
-    /// The same, predicted from the kernels' own times and counts.
+    /// The same, predicted from the number of kernel calls and what each kernel took in the
+    /// steps between.
     pub predicted_per_step_s: Option<f64>,
     /// The pressure solver.
     pub poisson: PoissonReport,

@@ -7,9 +7,6 @@ use crate::Result;
 use crate::kernel::{Kernel, Real};
 use crate::node::{BLOCK, Buffer, Node, padded};
 
-/// Calls remembered for the median.
-const RECENT: usize = 64;
-
 /// What the calls of one site cost.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
@@ -21,26 +18,13 @@ pub struct Stats {
     pub call_bytes: f64,
     /// Floating-point operations of one call.
     pub call_flops: f64,
-    recent: Vec<f64>,
 }
 
 impl Stats {
     /// Adds a call.
     pub fn add(&mut self, seconds_s: f64) {
-        if self.recent.len() < RECENT {
-            self.recent.push(seconds_s);
-        } else {
-            self.recent[(self.calls % RECENT as u64) as usize] = seconds_s;
-        }
         self.calls += 1;
         self.seconds_s += seconds_s;
-    }
-
-    /// Median time of the last calls; 0 before the first.
-    pub fn median_s(&self) -> f64 {
-        let mut r = self.recent.clone();
-        r.sort_by(f64::total_cmp);
-        r.get(r.len() / 2).copied().unwrap_or(0.0)
     }
 }
 

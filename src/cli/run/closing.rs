@@ -6,19 +6,48 @@ use crate::report::json::{
     DeviceReport, EnergyReport, KernelReport, PoissonReport, Precision, RunReport,
 };
 
-/// Steps, calls and time since some moment.
+/// Steps of one kind, their wall time, and their calls and seconds by site.
 #[derive(Clone, Default)]
-struct Mark {
+struct Sample {
     steps: usize,
     wall_s: f64,
     calls: Vec<u64>,
+    seconds_s: Vec<f64>,
+}
+
+impl Sample {
+    fn of(sites: usize) -> Self {
+        Self {
+            calls: vec![0; sites],
+            seconds_s: vec![0.0; sites],
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, wall_s: f64, calls: &[u64], seconds_s: &[f64]) {
+        self.steps += 1;
+        self.wall_s += wall_s;
+        self.calls
+            .iter_mut()
+            .zip(calls)
+            .for_each(|(sum, c)| *sum += c);
+        self.seconds_s
+            .iter_mut()
+            .zip(seconds_s)
+            .for_each(|(sum, s)| *sum += s);
+    }
 }
 
 /// What is added up while a run goes on.
 pub(super) struct Account {
-    total: Mark,
-    /// From when no site was being tuned.
-    settled: Option<Mark>,
+    /// All steps.
+    total: Sample,
+    /// Steps without tuning, even and odd ones: the kernels' times of the even ones predict the
+    /// odd ones.
+    settled: [Sample; 2],
+    calls_seen: Vec<u64>,
+    seconds_seen: Vec<f64>,
+    calls: Vec<u64>,
     seconds: Vec<f64>,
     iterations: usize,
     residual_max: f64,
@@ -32,14 +61,14 @@ pub(super) struct Account {
 impl Account {
     pub fn new(sim: &Simulation) -> Self {
         let sites = sim.stepper.sites();
+        let sample = Sample::of(sites.len());
         Self {
-            total: Mark {
-                steps: 0,
-                wall_s: 0.0,
-                calls: sites.iter().map(|s| s.stats.calls).collect(),
-            },
-            settled: None,
-            seconds: sites.iter().map(|s| s.stats.seconds_s).collect(),
+            settled: [sample.clone(), sample.clone()],
+            total: sample,
+            calls_seen: sites.iter().map(|s| s.stats.calls).collect(),
+            seconds_seen: sites.iter().map(|s| s.stats.seconds_s).collect(),
+            calls: vec![0; sites.len()],
+            seconds: vec![0.0; sites.len()],
             iterations: 0,
             residual_max: 0.0,
             divergence_max: 0.0,
@@ -59,57 +88,42 @@ impl Account {
     ) {
         let sites = sim.stepper.sites();
         for (i, site) in sites.iter().enumerate() {
-            book(i, site.stats.seconds_s - self.seconds[i]);
-            self.seconds[i] = site.stats.seconds_s;
+            self.calls[i] = site.stats.calls - self.calls_seen[i];
+            self.seconds[i] = site.stats.seconds_s - self.seconds_seen[i];
+            self.calls_seen[i] = site.stats.calls;
+            self.seconds_seen[i] = site.stats.seconds_s;
+            book(i, self.seconds[i]);
         }
-        self.total.steps += 1;
-        self.total.wall_s += wall_s;
+        self.total.add(wall_s, &self.calls, &self.seconds);
+        if !sim.engine.is_tuning(&sites) {
+            self.settled[s.step % 2].add(wall_s, &self.calls, &self.seconds);
+        }
         self.iterations += s.result.poisson.iterations;
         self.residual_max = self.residual_max.max(s.result.poisson.residual);
         self.divergence_max = s.result.monitor.divergence_max;
         self.kinetic_energy = s.result.kinetic_energy;
-        if sim.engine.is_tuning(&sites) {
-            self.settled = None;
-        } else if self.settled.is_none() {
-            self.settled = Some(Mark {
-                steps: self.total.steps,
-                wall_s: self.total.wall_s,
-                calls: sites.iter().map(|s| s.stats.calls).collect(),
-            });
-        }
     }
 
-    /// Measured and predicted seconds per step: since tuning ended, or over the run if it did
-    /// not. The prediction adds up the sites' own median times and counts (thesis section 2.5.4).
-    fn per_step(&self, sim: &Simulation) -> (f64, Option<f64>) {
-        let whole = Mark {
-            calls: self.total.calls.clone(),
-            ..Mark::default()
-        };
-        let since = match &self.settled {
-            Some(mark) if mark.steps < self.total.steps => mark,
-            _ => &whole,
-        };
-        let steps = self.total.steps - since.steps;
-        if steps == 0 {
-            return (0.0, None);
+    /// Measured and predicted seconds of a step (thesis section 2.5.4): the wall time of the odd
+    /// steps after tuning, and their kernel calls times what each kernel took in the even ones.
+    /// Without settled steps, the mean of all and no prediction.
+    fn per_step(&self) -> (f64, Option<f64>) {
+        let [even, odd] = &self.settled;
+        if even.steps == 0 || odd.steps == 0 {
+            return (self.total.wall_s / self.total.steps.max(1) as f64, None);
         }
-        let measured = (self.total.wall_s - since.wall_s) / steps as f64;
-        let predicted: f64 = sim
-            .stepper
-            .sites()
-            .iter()
-            .zip(&since.calls)
-            .map(|(s, &before)| (s.stats.calls - before) as f64 * s.stats.median_s())
-            .sum();
-        (measured, Some(predicted / steps as f64))
+        let sites = 0..odd.calls.len();
+        let mean = |i: usize| even.seconds_s[i] / even.calls[i].max(1) as f64;
+        let predicted: f64 = sites.map(|i| odd.calls[i] as f64 * mean(i)).sum();
+        let steps = odd.steps as f64;
+        (odd.wall_s / steps, Some(predicted / steps))
     }
 
     /// The closing report.
     pub fn close(&self, sim: &Simulation, source: &Source) -> RunReport {
         let steps = self.total.steps;
         let per_step = |x: f64| x / steps.max(1) as f64;
-        let (wall_per_step_s, predicted_per_step_s) = self.per_step(sim);
+        let (wall_per_step_s, predicted_per_step_s) = self.per_step();
         let copied = sim.stepper.copied_bytes() - self.copied_at_start;
         RunReport {
             case: sim.case.name.clone(),
@@ -154,11 +168,11 @@ impl Account {
         let mut rows: Vec<KernelReport> = sites
             .iter()
             .enumerate()
-            .filter(|(i, s)| s.stats.calls > self.total.calls[*i])
+            .filter(|(i, _)| self.total.calls[*i] > 0)
             .map(|(i, s)| {
-                let calls = (s.stats.calls - self.total.calls[i]) as f64;
+                let calls = self.total.calls[i] as f64;
                 let energy = self.energy.as_ref().and_then(|t| t.kernels.get(i));
-                let time_s = energy.map_or(s.stats.seconds_s, |k| k.time_s);
+                let time_s = self.total.seconds_s[i];
                 let gb_per_s = calls * s.stats.call_bytes / time_s.max(f64::MIN_POSITIVE) / 1e9;
                 KernelReport {
                     name: format!("{} ({})", s.label, s.kernel.name),
