@@ -35,7 +35,7 @@ pub struct RunReport {
     /// Simulated time reached, in seconds.
     pub time_s: f64,
     /// Mean wall time of a step, in seconds, without output: of every other step after tuning,
-    /// or of all steps where tuning did not end.
+    /// or of the whole run where tuning did not end.
     pub wall_per_step_s: f64,
     /// The same, predicted from the number of kernel calls and what each kernel took in the
     /// steps between.

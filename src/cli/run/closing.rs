@@ -6,6 +6,9 @@ use crate::report::json::{
     DeviceReport, EnergyReport, KernelReport, PoissonReport, Precision, RunReport,
 };
 
+/// Even and odd steps without tuning that a prediction is based on, at least.
+const SETTLED_MIN: usize = 10;
+
 /// Steps of one kind, their wall time, and their calls and seconds by site.
 #[derive(Clone, Default)]
 struct Sample {
@@ -42,8 +45,9 @@ impl Sample {
 pub(super) struct Account {
     /// All steps.
     total: Sample,
-    /// Steps without tuning, even and odd ones: the kernels' times of the even ones predict the
-    /// odd ones.
+    /// Even and odd steps: the kernels' times of the even ones predict the odd ones.
+    turns: [Sample; 2],
+    /// The same since the last step that tuned.
     settled: [Sample; 2],
     calls_seen: Vec<u64>,
     seconds_seen: Vec<f64>,
@@ -63,6 +67,7 @@ impl Account {
         let sites = sim.stepper.sites();
         let sample = Sample::of(sites.len());
         Self {
+            turns: [sample.clone(), sample.clone()],
             settled: [sample.clone(), sample.clone()],
             total: sample,
             calls_seen: sites.iter().map(|s| s.stats.calls).collect(),
@@ -95,7 +100,10 @@ impl Account {
             book(i, self.seconds[i]);
         }
         self.total.add(wall_s, &self.calls, &self.seconds);
-        if !sim.engine.is_tuning(&sites) {
+        self.turns[s.step % 2].add(wall_s, &self.calls, &self.seconds);
+        if sim.engine.is_tuning(&sites) {
+            self.settled = [Sample::of(sites.len()), Sample::of(sites.len())];
+        } else {
             self.settled[s.step % 2].add(wall_s, &self.calls, &self.seconds);
         }
         self.iterations += s.result.poisson.iterations;
@@ -105,10 +113,11 @@ impl Account {
     }
 
     /// Measured and predicted seconds of a step (thesis section 2.5.4): the wall time of the odd
-    /// steps after tuning, and their kernel calls times what each kernel took in the even ones.
-    /// Without settled steps, the mean of all and no prediction.
+    /// steps, and their kernel calls times what each kernel took in the even ones. Of the steps
+    /// since tuning ended, or of all if these are too few. No prediction from a single step.
     fn per_step(&self) -> (f64, Option<f64>) {
-        let [even, odd] = &self.settled;
+        let few = self.settled.iter().any(|s| s.steps < SETTLED_MIN);
+        let [even, odd] = if few { &self.turns } else { &self.settled };
         if even.steps == 0 || odd.steps == 0 {
             return (self.total.wall_s / self.total.steps.max(1) as f64, None);
         }
