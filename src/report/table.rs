@@ -30,6 +30,12 @@ pub fn closing(report: &RunReport) -> String {
         String::new(),
     ];
     lines.push(kernel_table(report));
+    let fractions = report.kernels.iter().filter_map(|k| k.roofline_fraction);
+    if fractions.fold(0.0, f64::max) > 1.0 {
+        lines.push(
+            "above 100 % of the memory bandwidth, a kernel's data stay in caches".to_string(),
+        );
+    }
     lines.push(String::new());
     lines.push(match report.predicted_per_step_s {
         Some(predicted_s) => format!(
@@ -55,14 +61,14 @@ fn kernel_table(report: &RunReport) -> String {
         "roofline",
         "energy",
     ];
-    let run_s = report.wall_per_step_s * report.steps as f64;
+    let all_s: f64 = report.kernels.iter().map(|k| k.time_s).sum();
     let row = |kernel: &KernelReport| {
         [
             kernel.name.clone(),
             format!("{:.1}", kernel.calls_per_step),
             format!("{:.3}", kernel.split_ratio),
             seconds(kernel.time_s),
-            percent(Some(kernel.time_s / run_s)),
+            percent(Some(kernel.time_s / all_s)),
             format!("{:.2}", kernel.gb_per_s),
             percent(kernel.roofline_fraction),
             joules(kernel.joules),
