@@ -11,9 +11,6 @@ use std::time::Instant;
 use couloir::flow::exact::EthierSteinman;
 use program::{at, cavity, centrelines, error, open, run};
 
-/// Thins the cavity's cells towards its walls, to half of the mean (see `mesh.box.stretch`).
-const STRETCH: f64 = 1.0;
-
 /// What was found, beside what was expected.
 struct Row {
     what: String,
@@ -27,8 +24,8 @@ type Compare = fn() -> Vec<Row>;
 
 /// Every comparison by name.
 const ALL: [(&str, Compare); 6] = [
-    ("cavity-hexahedra", || extrema("hexahedra", 96, STRETCH)),
-    ("cavity-prisms", || extrema("prisms", 68, STRETCH)),
+    ("cavity-hexahedra", || extrema("hexahedra", 96, 1.0)),
+    ("cavity-prisms", || extrema("prisms", 68, 0.0)),
     ("orders-hexahedra", || orders("hexahedra", [16, 32], 1.8)),
     ("orders-prisms", || orders("prisms", [12, 24], 1.8)),
     ("orders-tetrahedra", gmsh_orders),
@@ -73,7 +70,8 @@ fn threads() -> usize {
         .unwrap_or(1)
 }
 
-/// Cavity at Re 1000 against Botella and Peyret (1998).
+/// Cavity at Re 1000 against Botella and Peyret (1998), on about 96^2 cells. Uniform hexahedra
+/// are 2.8 % off there, so theirs are thinner towards the walls.
 fn extrema(shape: &str, n: usize, stretch: f64) -> Vec<Row> {
     let mut sim = open(&cavity(shape, n, stretch, 1000.0, 60.0), threads());
     let rate = run(&mut sim, 2e-5);
