@@ -62,6 +62,7 @@ fn main() {
     }
 }
 
+/// As many as there are cores, or as VERIFY_THREADS says.
 fn threads() -> usize {
     std::env::var("VERIFY_THREADS")
         .ok()
