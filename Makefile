@@ -7,7 +7,7 @@ CARGO ?= cargo
 help:
 	@echo 'make run     simulate the lid-driven cavity; results in out/cavity'
 	@echo 'make test    prove that the numbers are right (minutes)'
-	@echo 'make verify  the long comparisons with published results (an hour or so)'
+	@echo 'make verify  the long comparisons with published results (ten minutes or so)'
 	@echo 'make clean   remove what was built and computed'
 
 setup:
