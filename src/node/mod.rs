@@ -122,43 +122,51 @@ impl Node {
             DeviceChoice::Index(i) => Some(opencl::by_index(i)?),
             DeviceChoice::Auto => opencl::best(&mut notes),
         };
-        let device_cores = info.as_ref().map_or(0, |i| i.host_cores(cores.len()));
-        let (host, taken) = cores.split_at(cores.len() - device_cores.min(cores.len() - 1));
-        let threads = config.threads.unwrap_or(host.len());
-        if threads == 0 || threads > 4096 {
+        if let Some(threads @ (0 | 4097..)) = config.threads {
             return Err(Error::input(
                 "--threads",
                 format!("{threads} threads make no sense here"),
                 format!("ask for 1 to {}", cores.len()),
             ));
         }
-        let pool = Pool::new(threads, host);
+        let device_cores = info.as_ref().map_or(0, |i| i.host_cores(cores.len()));
+        let (mut host, taken) = cores.split_at(cores.len() - device_cores.min(cores.len() - 1));
         let mut device = None;
         if let Some(info) = info {
             let asked = matches!(config.device, DeviceChoice::Index(_));
             match Device::open(info, config.memory, taken) {
                 Ok(d) => device = Some(Rc::new(d)),
                 Err(e) if asked => return Err(e),
-                Err(e) => notes.push(format!("{e}; going on with the CPU alone")),
+                Err(e) => {
+                    notes.push(format!("{e}; going on with the CPU alone"));
+                    host = cores;
+                }
             }
         }
+        // After the device, whose opening changes the affinity of this thread for a while.
+        let pool = Pool::new(config.threads.unwrap_or(host.len()), host);
         let memory = device.as_ref().map_or(MemoryKind::Host, |d| d.memory);
-        if let Some(d) = &device
-            && d.info.software
-        {
-            notes.push(format!(
-                    "{} runs on CPU cores: an emulated fused node, {} core(s) for the device and {} thread(s) for the host",
-                    d.info.name,
-                    taken.len(),
-                    threads
-                ));
-        }
         Ok(Self {
             pool,
             device,
             memory,
             notes,
         })
+    }
+
+    /// What a user should know about a device that is none of its own but runs on the CPU.
+    pub fn emulation(&self) -> Option<String> {
+        let info = self
+            .device
+            .as_ref()
+            .map(|d| &d.info)
+            .filter(|i| i.software)?;
+        let cores = info.host_cores(topology::allowed_cores().len());
+        Some(format!(
+            "{} runs on CPU cores: an emulated fused node, {cores} core(s) for the device and {} thread(s) for the host",
+            info.name,
+            self.pool.threads()
+        ))
     }
 
     /// A buffer of `len` zeros (padded to whole blocks).

@@ -2,6 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use opencl3::kernel::Kernel;
 use opencl3::program::Program as Cl;
@@ -33,9 +34,9 @@ impl Program {
             "{}|{}|{}|{}|{options}|{source}",
             info.platform, info.name, info.version, info.driver
         );
-        let file = cache.map(|dir| dir.join(format!("{:016x}.clbin", hash(&key))));
+        let file = cache.map(|dir| dir.join(format!("{:016x}.clbin", hash(key.as_bytes()))));
         let ids = [info.id as cl_device_id];
-        if let Some(binary) = file.as_deref().and_then(|f| std::fs::read(f).ok()) {
+        if let Some(binary) = file.as_deref().and_then(load) {
             match Cl::create_and_build_from_binary(&device.link.context, &[&binary], options) {
                 Ok(program) => {
                     return Ok(Self {
@@ -98,10 +99,17 @@ pub fn cache_dir() -> Option<PathBuf> {
     Some(folder.join("couloir"))
 }
 
-fn hash(text: &str) -> u64 {
+fn hash(bytes: &[u8]) -> u64 {
     let mut h = DefaultHasher::new();
-    text.hash(&mut h);
+    bytes.hash(&mut h);
     h.finish()
+}
+
+/// The binary in `file`, if it is as it was stored: drivers take what they are given on trust.
+fn load(file: &Path) -> Option<Vec<u8>> {
+    let bytes = std::fs::read(file).ok()?;
+    let (sum, binary) = bytes.split_first_chunk()?;
+    (u64::from_le_bytes(*sum) == hash(binary)).then(|| binary.to_vec())
 }
 
 fn store(file: &Path, binary: &[u8]) -> std::io::Result<()> {
@@ -111,7 +119,143 @@ fn store(file: &Path, binary: &[u8]) -> std::io::Result<()> {
     if let Some(dir) = file.parent() {
         std::fs::create_dir_all(dir)?;
     }
-    let part = file.with_extension(format!("{}.part", std::process::id()));
-    std::fs::write(&part, binary)?;
-    std::fs::rename(part, file)
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let part = file.with_extension(format!("{}-{number}.part", std::process::id()));
+    let bytes = [&hash(binary).to_le_bytes(), binary].concat();
+    let stored = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, file));
+    if stored.is_err() {
+        let _ = std::fs::remove_file(part);
+    }
+    stored
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::opencl;
+
+    const A: &str = "__kernel void a(__global int *x) { x[0] = 1; }";
+    const B: &str = "__kernel void b(__global int *x) { x[0] = NUMBER; }";
+    const OPTIONS: &str = "-D NUMBER=2";
+
+    /// A folder that goes away with its owner.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let name = format!("couloir-program-{name}-{}", std::process::id());
+            Self(std::env::temp_dir().join(name))
+        }
+
+        fn files(&self) -> Vec<PathBuf> {
+            let entries = std::fs::read_dir(&self.0).into_iter().flatten();
+            let mut files: Vec<_> = entries.map(|e| e.unwrap().path()).collect();
+            files.sort();
+            files
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn on_each_device(test: impl Fn(&Device)) {
+        match opencl::devices() {
+            Err(why) => eprintln!("SKIPPED: {why}"),
+            Ok(all) => all
+                .into_iter()
+                .for_each(|info| test(&Device::open(info, None, &[]).unwrap())),
+        }
+    }
+
+    #[test]
+    fn what_does_not_compile_is_an_error_with_the_build_log() {
+        on_each_device(|device| {
+            let wrong = "__kernel void k(__global int *x) { x[0] = no_such_name; }";
+            let Err(error) = Program::build(device, wrong, "-D X=1", None) else {
+                panic!("compiled");
+            };
+            assert_eq!(error.exit_code(), 1);
+            let Error::Device { what, remedy, .. } = &error else {
+                panic!("{error}");
+            };
+            assert!(what.contains("do not compile"), "{what}");
+            assert!(what.contains("no_such_name"), "{what}");
+            assert!(what.contains("-D X=1"), "{what}");
+            assert!(remedy.contains("--device none"), "{remedy}");
+        });
+    }
+
+    #[test]
+    fn an_unknown_function_is_an_error() {
+        on_each_device(|device| {
+            let program = Program::build(device, A, "", None).unwrap();
+            assert!(program.kernel("a").is_ok());
+            let error = program.kernel("b").map(|_| ()).unwrap_err();
+            assert!(error.to_string().contains("no kernel b"), "{error}");
+        });
+    }
+
+    #[test]
+    fn binaries_are_kept_and_used_again() {
+        on_each_device(|device| {
+            let folder = Folder::new("kept");
+            let build =
+                |source, options| Program::build(device, source, options, Some(&folder.0)).unwrap();
+            build(A, OPTIONS);
+            let [a] = &folder.files()[..] else {
+                panic!("{:?}", folder.files());
+            };
+            build(A, OPTIONS);
+            assert_eq!(folder.files().len(), 1, "the same program has one binary");
+            build(B, OPTIONS);
+            assert_eq!(folder.files().len(), 2, "another source, another binary");
+            build(A, "-D NUMBER=3");
+            assert_eq!(folder.files().len(), 3, "other options, another binary");
+            // Under the name of A the binary of B: what is found there was not compiled.
+            std::fs::remove_dir_all(&folder.0).unwrap();
+            build(B, OPTIONS);
+            std::fs::rename(&folder.files()[0], a).unwrap();
+            let program = build(A, OPTIONS);
+            assert!(program.kernel("b").is_ok() && program.kernel("a").is_err());
+        });
+    }
+
+    #[test]
+    fn binaries_that_are_broken_are_compiled_anew() {
+        on_each_device(|device| {
+            let folder = Folder::new("broken");
+            let build = || Program::build(device, A, OPTIONS, Some(&folder.0)).unwrap();
+            build();
+            let file = &folder.files()[0];
+            let whole = std::fs::read(file).unwrap();
+            let mut flipped = whole.clone();
+            flipped[whole.len() / 2] ^= 1;
+            for bytes in [&b""[..], b"garbage", &whole[..whole.len() / 2], &flipped] {
+                std::fs::write(file, bytes).unwrap();
+                assert!(build().kernel("a").is_ok());
+                assert!(load(file).is_some(), "the file is mended");
+            }
+            // The driver, not the sum, has to find this one out.
+            store(file, b"no binary of this driver").unwrap();
+            assert!(build().kernel("a").is_ok());
+            assert_eq!(folder.files().len(), 1, "{:?}", folder.files());
+        });
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_written_is_no_error() {
+        on_each_device(|device| {
+            let file = Folder::new("file");
+            std::fs::write(&file.0, "in the way").unwrap();
+            for cache in [file.0.join("kernels"), PathBuf::from("/proc/couloir")] {
+                let program = Program::build(device, A, OPTIONS, Some(&cache)).unwrap();
+                assert!(program.kernel("a").is_ok());
+            }
+            std::fs::remove_file(&file.0).unwrap();
+        });
+    }
 }

@@ -1,6 +1,7 @@
 //! The split itself: one call of a kernel on both sides.
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::time::Instant;
 
 use opencl3::kernel::{set_kernel_arg, set_kernel_arg_svm_pointer};
@@ -10,12 +11,12 @@ use super::call::{Args, count, fits, reductions};
 use super::host::{HostCall, Span};
 use super::site::Site;
 use super::tuner::{Call, Tuner};
-use crate::Result;
 use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, list};
 use crate::node::memory::Arg;
 use crate::node::program::{Program, cache_dir};
-use crate::node::{BLOCK, Buffer, Config, Device, Node};
+use crate::node::{BLOCK, Buffer, Config, Device, DeviceChoice, Node};
 use crate::sparse::Sell;
+use crate::{Error, Result};
 
 /// How cuts are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -77,8 +78,47 @@ impl<T: Real> Engine<T> {
     /// # Errors
     /// As [`Node::open`]; the failure of a device that was asked for.
     pub fn open(config: &Config, policy: Policy) -> Result<Self> {
-        let node = Node::open(config)?;
-        let mut engine = Self {
+        let cache = cache_dir().map(|d| d.join("kernels"));
+        Self::open_with(config, policy, &list(), cache.as_deref())
+    }
+
+    pub(super) fn open_with(
+        config: &Config,
+        policy: Policy,
+        kernels: &[Kernel<T>],
+        cache: Option<&Path>,
+    ) -> Result<Self> {
+        let mut engine = Self::on(Node::open(config)?, policy);
+        let Some(device) = engine.node.device.clone() else {
+            return Ok(engine);
+        };
+        let ready = Self::compile(&device, kernels, cache).and_then(|program| {
+            engine.program = Some(program);
+            engine.self_check(kernels)
+        });
+        let Err(e) = ready else {
+            engine.node.notes.extend(engine.node.emulation());
+            return Ok(engine);
+        };
+        if matches!(config.device, DeviceChoice::Index(_)) {
+            return Err(e);
+        }
+        let mut notes = std::mem::take(&mut engine.node.notes);
+        notes.push(format!("{e}; going on with the CPU alone"));
+        // Before the new threads are pinned: the end of the old ones frees the caller.
+        drop(engine);
+        let cpu = Config {
+            device: DeviceChoice::None,
+            memory: None,
+            ..config.clone()
+        };
+        let mut engine = Self::on(Node::open(&cpu)?, policy);
+        engine.node.notes = notes;
+        Ok(engine)
+    }
+
+    fn on(node: Node, policy: Policy) -> Self {
+        Self {
             node,
             program: None,
             policy,
@@ -86,51 +126,36 @@ impl<T: Real> Engine<T> {
             cache: Cache::default(),
             joint: None,
             _precision: std::marker::PhantomData,
-        };
-        let Some(device) = engine.node.device.clone() else {
-            return Ok(engine);
-        };
-        let ready = Self::compile(&device).and_then(|program| {
-            engine.program = Some(program);
-            engine.self_check()
-        });
-        if let Err(e) = ready {
-            if matches!(config.device, crate::node::DeviceChoice::Index(_)) {
-                return Err(e);
-            }
-            let mut notes = std::mem::take(&mut engine.node.notes);
-            notes.push(format!("{e}; going on with the CPU alone"));
-            let cpu = Config {
-                device: crate::node::DeviceChoice::None,
-                ..config.clone()
-            };
-            engine.program = None;
-            engine.node = Node::open(&cpu)?;
-            engine.node.notes = notes;
         }
-        Ok(engine)
     }
 
-    fn compile(device: &Device) -> Result<Program> {
+    fn compile(device: &Device, kernels: &[Kernel<T>], cache: Option<&Path>) -> Result<Program> {
         let t = device.tuning;
-        let pragma = if T::CL == "double" {
+        let double = T::CL == "double";
+        if double && !device.info.fp64 {
+            return Err(Error::input(
+                format!("--device {}", device.info.index),
+                format!("{} has no double precision", device.info.name),
+                "take another from `couloir devices`, or run with --device none",
+            ));
+        }
+        let pragma = if double {
             "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
         } else {
             ""
         };
         let mut source = format!("{pragma}{}", include_str!("../../cl/common.cl"));
-        for k in list::<T>() {
+        for k in kernels {
             source.push_str(k.source);
         }
         let options = format!(
-            "-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={}",
+            "-w -D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={}",
             T::CL,
             t.vector,
             t.item,
             t.slice
         );
-        let cache = cache_dir().map(|d| d.join("kernels"));
-        Program::build(device, &source, &options, cache.as_deref())
+        Program::build(device, &source, &options, cache)
     }
 
     /// A place to call `kernel` from, on `rows` rows.

@@ -1,0 +1,102 @@
+//! Devices that miscompute are found out.
+
+use std::path::Path;
+
+use crate::kernel::{Kernel, axpy, dot};
+use crate::node::opencl::{self, DeviceInfo};
+use crate::node::topology::allowed_cores;
+use crate::node::{Config, DeviceChoice};
+use crate::split::{Engine, Policy};
+use crate::{Error, Result};
+
+/// The device that `auto` takes.
+fn device() -> Option<DeviceInfo> {
+    let mut notes = Vec::new();
+    let found = opencl::best(&mut notes);
+    if found.is_none() {
+        eprintln!("SKIPPED: {notes:?}");
+    }
+    found
+}
+
+fn open(device: DeviceChoice, kernels: &[Kernel<f64>]) -> Result<Engine<f64>> {
+    let config = Config {
+        device,
+        ..Config::default()
+    };
+    Engine::open_with(&config, Policy::default(), kernels, None::<&Path>)
+}
+
+/// `kernel` with `right` in its device source made `wrong`.
+fn mistaken(kernel: Kernel<f64>, right: &str, wrong: &str) -> Kernel<f64> {
+    assert!(kernel.source.contains(right), "{}", kernel.source);
+    let source = kernel.source.replace(right, wrong).leak();
+    Kernel { source, ..kernel }
+}
+
+fn caller_is_pinned() -> bool {
+    let set = nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0)).unwrap();
+    let allowed = allowed_cores().iter();
+    allowed.filter(|&&c| set.is_set(c).unwrap()).count() == 1
+}
+
+#[test]
+fn a_device_that_computes_well_is_taken() {
+    if device().is_none() {
+        return;
+    }
+    let engine = open(DeviceChoice::Auto, &[axpy::kernel(), dot::kernel()]).unwrap();
+    assert!(engine.node.device.is_some(), "{:?}", engine.node.notes);
+    assert!(caller_is_pinned());
+}
+
+#[test]
+fn a_device_that_miscomputes_is_left_out() {
+    let Some(info) = device() else { return };
+    let wrong = [
+        mistaken(axpy::kernel(), "LOAD(y, i))", "-LOAD(y, i))"),
+        // Not a number compares as neither less nor greater than the tolerance.
+        mistaken(axpy::kernel(), "LOAD(y, i))", "NAN)"),
+        // Small, but far above rounding.
+        mistaken(axpy::kernel(), "LOAD(y, i))", "LOAD(y, i) * 1.0000000001)"),
+    ];
+    for kernel in wrong {
+        let kernels = [dot::kernel(), kernel];
+        let engine = open(DeviceChoice::Auto, &kernels).unwrap();
+        assert!(engine.node.device.is_none() && engine.program.is_none());
+        assert_eq!(engine.node.pool.threads(), allowed_cores().len());
+        assert!(caller_is_pinned());
+        let notes = engine.node.notes.join("\n");
+        for part in [
+            &info.name,
+            "kernel axpy miscomputes",
+            "update the driver",
+            "going on with the CPU alone",
+        ] {
+            assert!(notes.contains(part), "{part}: {notes}");
+        }
+        assert!(!notes.contains("emulated"), "{notes}");
+
+        let error = open(DeviceChoice::Index(info.index), &kernels)
+            .map(|_| ())
+            .unwrap_err();
+        assert!(matches!(error, Error::Device { .. }), "{error}");
+        assert!(error.to_string().contains("axpy miscomputes"), "{error}");
+        assert_eq!(error.exit_code(), 1);
+    }
+}
+
+#[test]
+fn a_device_that_does_not_compile_the_kernels_is_left_out() {
+    let Some(info) = device() else { return };
+    let kernels = [mistaken(axpy::kernel(), "STORE(", "NO_SUCH_THING(")];
+    let engine = open(DeviceChoice::Auto, &kernels).unwrap();
+    assert!(engine.node.device.is_none());
+    let notes = engine.node.notes.join("\n");
+    assert!(notes.contains("NO_SUCH_THING"), "{notes}");
+    assert!(notes.contains("going on with the CPU alone"), "{notes}");
+    let error = open(DeviceChoice::Index(info.index), &kernels)
+        .map(|_| ())
+        .unwrap_err();
+    assert!(error.to_string().contains("NO_SUCH_THING"), "{error}");
+}
