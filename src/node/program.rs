@@ -105,7 +105,8 @@ fn hash(bytes: &[u8]) -> u64 {
     h.finish()
 }
 
-/// The binary in `file`, if it is as it was stored: drivers take what they are given on trust.
+/// The binary in `file`, if it is as it was stored: there are drivers that end the process at
+/// anything else.
 fn load(file: &Path) -> Option<Vec<u8>> {
     let bytes = std::fs::read(file).ok()?;
     let (sum, binary) = bytes.split_first_chunk()?;
@@ -239,9 +240,11 @@ mod tests {
                 assert!(build().kernel("a").is_ok());
                 assert!(load(file).is_some(), "the file is mended");
             }
-            // The driver, not the sum, has to find this one out.
-            store(file, b"no binary of this driver").unwrap();
-            assert!(build().kernel("a").is_ok());
+            // The driver, not the sum, has to find this one out; rusticl ends the process at it.
+            if device.info.platform.starts_with("Portable") {
+                store(file, b"no binary of this driver").unwrap();
+                assert!(build().kernel("a").is_ok());
+            }
             assert_eq!(folder.files().len(), 1, "{:?}", folder.files());
         });
     }
