@@ -16,9 +16,9 @@ use crate::split::{Engine, Operands, Site};
 pub struct Solution {
     /// Iterations done.
     pub iterations: usize,
-    /// `|b - A x0| / |b|`.
+    /// `|b - A x0| / max(|b|, floor / tolerance)`.
     pub initial: f64,
-    /// `|r| / |b|` at the end, of the recurrence.
+    /// The same at the end, of the recurrence.
     pub residual: f64,
     /// Whether the tolerance was reached.
     pub converged: bool,
@@ -75,8 +75,8 @@ impl<T: Real> Pcg<T> {
         })
     }
 
-    /// Solves `A x = b` from the present `x` until `|r| <= tolerance |b|`. `b` loses its mean
-    /// where the system is singular.
+    /// Solves `A x = b` from the present `x` until `|r| <= tolerance |b|`, or `|r| <= floor`,
+    /// the round-off in `b`. `b` loses its mean where the system is singular.
     ///
     /// # Errors
     /// The device failed.
@@ -86,6 +86,7 @@ impl<T: Real> Pcg<T> {
         b: &mut Buffer<T>,
         x: &mut Buffer<T>,
         tolerance: f64,
+        floor: f64,
         max_iterations: usize,
     ) -> Result<Solution> {
         if self.singular {
@@ -130,7 +131,9 @@ impl<T: Real> Pcg<T> {
         )?;
         // A zero step leaves x and r as they are and gives the first r.z and r.r.
         let (mut rz, mut rr) = self.advance(engine, x, 0.0)?;
-        let relative = |rr: f64| if bb > 0.0 { (rr / bb).sqrt() } else { 0.0 };
+        // One norm for both bounds: |r| <= tolerance |b| or |r| <= floor.
+        let scale = bb.sqrt().max(floor / tolerance);
+        let relative = |rr: f64| if rr > 0.0 { rr.sqrt() / scale } else { rr };
         let mut s = Solution {
             initial: relative(rr),
             ..Solution::default()
@@ -138,7 +141,7 @@ impl<T: Real> Pcg<T> {
         self.turn(engine, 0.0)?;
         loop {
             s.residual = relative(rr);
-            s.converged = s.residual <= tolerance || rr == 0.0;
+            s.converged = s.residual <= tolerance;
             if s.converged || s.iterations >= max_iterations || !s.residual.is_finite() {
                 return Ok(s);
             }

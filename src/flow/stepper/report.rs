@@ -42,6 +42,7 @@ impl Stepper {
                 ..Operands::default()
             },
         )?;
+        self.rate_max = s[1];
         Ok(Monitor {
             rate_mean: s[0] / self.cells.max(1) as f64,
             rate_max: s[1],
