@@ -84,7 +84,7 @@ impl Iterator for Entries {
     }
 }
 
-/// Operands restricted to `n` rows from `first` on (both multiples of [`BLOCK`]); unused roles
+/// Operands restricted to `n` rows from `first` on (both multiples of [`BLOCK`](crate::node::BLOCK)); unused roles
 /// are empty.
 pub struct Rows<'a, T: Real> {
     /// Global number of row 0.
