@@ -84,7 +84,7 @@ fn random(seed: u64, noise: f64) -> (Node, Tuner) {
 
 #[test]
 fn the_first_tuning_reaches_the_gate() {
-    for (noise, bound) in [(0.0, 0.98), (0.02, 0.98), (0.05, 0.95)] {
+    for (noise, bound) in [(0.0, 0.98), (0.02, 0.98), (0.05, 0.97)] {
         let (mut below, mut worst, mut most, mut points) = (0, 1.0f64, 0, 0);
         for seed in 0..200 {
             let (mut node, mut tuner) = random(seed, noise);
@@ -100,9 +100,8 @@ fn the_first_tuning_reaches_the_gate() {
         );
         assert!(points <= 100, "{points} points");
         assert!(worst >= bound, "noise {noise}: {worst}");
-        // With 5 % noise nine in ten reach 98 %, all reach 95 %: 30 samples of a point leave its
-        // cost uncertain by 1 %, and the cheapest of several is cheapest by luck too.
-        assert!(below <= 20, "noise {noise}: {below} below 0.98");
+        // 5 % noise in a call leaves about one case in a hundred below the gate.
+        assert!(below <= 2, "noise {noise}: {below} below 0.98");
     }
 }
 

@@ -139,6 +139,17 @@ impl Search {
         &self.visited
     }
 
+    /// The point nearest to `x` blocks.
+    pub fn nearest(&self, x: f64) -> usize {
+        let k = (x - self.params.lo as f64) / self.params.grain as f64;
+        self.cut((k.round() as usize).min(self.last))
+    }
+
+    /// The greatest point.
+    pub fn most(&self) -> usize {
+        self.params.hi
+    }
+
     /// Have a first point and, if asked for, both ends been visited?
     pub fn opened(&self) -> bool {
         let ends = [0, self.last].iter().all(|k| self.tabu.contains_key(k));

@@ -66,8 +66,8 @@ impl Default for Params {
             objective: Objective::Time,
             least_host_rows: 0,
             first_step: 1.0 / 16.0,
-            max_points: 60,
-            restarts: 1,
+            max_points: 90,
+            restarts: 3,
             budget_s: 2.0,
             retune_share: 0.01,
             drift: 0.25,
@@ -189,8 +189,8 @@ impl Tuner {
             self.retunes.push(self.calls);
             let search = tabu::Params {
                 ends: false,
-                restarts: 0,
-                max_points: 24,
+                restarts: 1,
+                max_points: 40,
                 ..tabu::Params::new(self.most(), self.grain, self.best_cut)
             };
             self.tune(search, false);
@@ -265,7 +265,7 @@ impl Tuner {
     }
 
     fn tune(&mut self, search: tabu::Params, first: bool) {
-        if let Some(tuning) = Tuning::new(self.rows, search, first) {
+        if let Some(tuning) = Tuning::new(search, first) {
             self.state = State::Tuning(Box::new(tuning));
         }
     }
