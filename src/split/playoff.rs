@@ -22,11 +22,11 @@ const SEEN: usize = 14;
 const WORTH: f64 = 0.01;
 
 /// Standard errors that decide.
-const SURE: f64 = 2.0;
+const SURE: f64 = 2.5;
 
 /// Samples of a contender at most; in a re-tuning `AGAIN`, as the change is to be met soon.
 const MOST: usize = 100;
-const AGAIN: usize = 36;
+const AGAIN: usize = 30;
 
 /// Contenders and who is measured next.
 #[derive(Clone, Debug)]

@@ -189,8 +189,8 @@ impl Tuner {
             self.retunes.push(self.calls);
             let search = tabu::Params {
                 ends: false,
-                restarts: 1,
-                max_points: 40,
+                restarts: 0,
+                max_points: 24,
                 ..tabu::Params::new(self.most(), self.grain, self.best_cut)
             };
             self.tune(search, false);
