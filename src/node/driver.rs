@@ -12,7 +12,7 @@ use opencl3::command_queue::{enqueue_nd_range_kernel, finish, flush};
 use opencl3::event::release_event;
 use opencl3::types::{cl_command_queue, cl_kernel};
 
-use super::pool::pause;
+use super::pool::{PATIENCE, pause};
 use super::topology;
 
 /// One launch: handles as numbers, so that they can cross threads.
@@ -185,8 +185,6 @@ impl Drop for Helper {
 }
 
 fn serve(s: &Slot) {
-    /// Waits this long before sleeping: a time step's launches follow each other closely.
-    const PATIENCE: u32 = 6_000;
     let mut done = 0;
     loop {
         let mut spins = 0;

@@ -12,9 +12,10 @@ use super::topology;
 
 type Job<'a> = dyn Fn(usize) + Sync + 'a;
 
-/// Spins before yielding, and yields before sleeping.
+/// Spins before yielding, and yields before sleeping: some milliseconds on a core of one's own,
+/// since waking a sleeping core takes longer than most kernels.
 const SPINS: u32 = 4_000;
-const YIELDS: u32 = 200;
+pub(super) const PATIENCE: u32 = SPINS + 10_000;
 
 struct Shared {
     /// Number of the current job; a change is the signal to start.
@@ -146,7 +147,7 @@ fn work(shared: &Shared, asleep: &AtomicBool, t: usize) {
     loop {
         let mut spins = 0;
         while shared.turn.load(Ordering::Acquire) == done {
-            if spins < SPINS + YIELDS {
+            if spins < PATIENCE {
                 pause(&mut spins);
                 continue;
             }
