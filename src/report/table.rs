@@ -15,7 +15,7 @@ pub fn closing(report: &RunReport) -> String {
             report.case, report.cells, report.discretisation, report.steps, report.time_s
         ),
         format!(
-            "{} threads with {device}; {} copied per step",
+            "{} CPU thread(s) with {device}; {} copied per step",
             report.threads,
             bytes(report.bytes_copied_per_step)
         ),
