@@ -252,7 +252,7 @@ mod tests {
         let text = super::super::table::closing(&report());
         for part in [
             "cavity: 5714 cells, consistent discretisation, 10 steps",
-            "2 threads with Mali (zero-copy); 0 bytes copied per step",
+            "2 CPU thread(s) with Mali (zero-copy); 0 bytes copied per step",
             "20.0 ms measured, 21.0 ms predicted (+5.0 %)",
             "energy: not measured",
         ] {
