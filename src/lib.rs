@@ -3,8 +3,8 @@
 //! for in seconds and joules.
 //!
 //! Modules import only downwards in this order:
-//! `cli` > `report` > `flow` > `linear` > `mesh` > `split` > `kernel` >
-//! `sparse` > `energy` > `node` > `error`.
+//! `cli` > `report` > `flow` > `linear` > `mesh` > `split` > `sparse` >
+//! `kernel` > `energy` > `node` > `error`.
 
 pub mod cli;
 pub mod energy;
