@@ -14,8 +14,9 @@ use crate::node::{BLOCK, MemoryKind, topology};
 /// Time above the best known that the first tuning of one site may spend.
 const TUNING_BUDGET_S: f64 = 0.5;
 
-/// The same for the tuning of all sites at once, which sees whole steps.
-const JOINT_BUDGET_S: f64 = 10.0;
+/// The same for the tuning of all sites at once, which sees whole steps: with memory of its own
+/// the device takes all or nothing, which the two ends tell, and cuts between are dear.
+const JOINT_BUDGET_S: f64 = 1.0;
 /// Parts of a cut that all sites share.
 const JOINT_PARTS: usize = 128;
 
