@@ -4,6 +4,7 @@
 //! step is a rapid sequence of short jobs, the rest of a run is not.
 
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::thread::{JoinHandle, Thread};
@@ -24,7 +25,22 @@ struct Shared {
     job: AtomicPtr<()>,
     /// Workers that have not finished the current job.
     busy: AtomicUsize,
+    /// A worker's part of the current job panicked.
+    panicked: AtomicBool,
     stop: AtomicBool,
+}
+
+/// Waits for the workers when it goes out of scope: they use the job until then, also where the
+/// caller's own part of it panics.
+struct Join<'a>(&'a Shared);
+
+impl Drop for Join<'_> {
+    fn drop(&mut self) {
+        let mut spins = 0;
+        while self.0.busy.load(Ordering::Acquire) > 0 {
+            pause(&mut spins);
+        }
+    }
 }
 
 struct Worker {
@@ -46,6 +62,7 @@ impl Pool {
             turn: AtomicUsize::new(0),
             job: AtomicPtr::new(std::ptr::null_mut()),
             busy: AtomicUsize::new(0),
+            panicked: AtomicBool::new(false),
             stop: AtomicBool::new(false),
         });
         let core = |t: usize| cores[t % cores.len().max(1)];
@@ -91,7 +108,8 @@ impl Pool {
         range.start + n * t / p..range.start + n * (t + 1) / p
     }
 
-    /// Runs `job(t)` on every thread `t` and returns when all are done.
+    /// Runs `job(t)` on every thread `t` and returns when all are done. A panic of any of them
+    /// goes on in the caller.
     pub fn run(&self, job: &Job<'_>) {
         if self.workers.is_empty() {
             return job(0);
@@ -109,11 +127,11 @@ impl Pool {
                 w.thread.unpark();
             }
         }
+        let join = Join(&self.shared);
         job(0);
-        let mut spins = 0;
-        while self.shared.busy.load(Ordering::Acquire) > 0 {
-            pause(&mut spins);
-        }
+        drop(join);
+        let panicked = self.shared.panicked.swap(false, Ordering::Relaxed);
+        assert!(!panicked, "a CPU thread panicked; its message stands above");
     }
 }
 
@@ -163,9 +181,15 @@ fn work(shared: &Shared, asleep: &AtomicBool, t: usize) {
         if shared.stop.load(Ordering::SeqCst) {
             return;
         }
-        // SAFETY: `run` stored a pointer to its own live `&Job` before the turn changed and does
-        // not return before `busy` falls to zero, which happens after this last use of the job.
-        unsafe { (**shared.job.load(Ordering::Relaxed).cast::<*const Job<'_>>())(t) };
+        let part = || {
+            // SAFETY: `run` stored a pointer to its own live `&Job` before the turn changed and
+            // neither returns nor unwinds before `busy` falls to zero (see `Join`), which happens
+            // after this last use of the job.
+            unsafe { (**shared.job.load(Ordering::Relaxed).cast::<*const Job<'_>>())(t) }
+        };
+        if catch_unwind(AssertUnwindSafe(part)).is_err() {
+            shared.panicked.store(true, Ordering::Relaxed);
+        }
         shared.busy.fetch_sub(1, Ordering::Release);
     }
 }
@@ -192,5 +216,26 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_panic_in_any_part_reaches_the_caller_after_the_others_have_finished() {
+        let pool = Pool::new(3, topology::allowed_cores());
+        for wrong in 0..3 {
+            let finished = AtomicU64::new(0);
+            let job = |t: usize| {
+                assert!(t != wrong, "meant to");
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                finished.fetch_add(1, Ordering::Relaxed);
+            };
+            let run = catch_unwind(AssertUnwindSafe(|| pool.run(&job)));
+            assert!(run.is_err(), "part {wrong}");
+            assert_eq!(finished.load(Ordering::Relaxed), 2, "part {wrong}");
+        }
+        let sum = AtomicU64::new(0);
+        pool.run(&|t| {
+            sum.fetch_add(t as u64, Ordering::Relaxed);
+        });
+        assert_eq!(sum.into_inner(), 3, "the pool goes on working");
     }
 }
