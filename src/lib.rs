@@ -4,12 +4,13 @@
 //!
 //! Modules import only downwards in this order:
 //! `cli` > `report` > `flow` > `linear` > `mesh` > `split` > `sparse` >
-//! `kernel` > `energy` > `node` > `error`.
+//! `kernel` > `energy` > `board` > `node` > `input` > `error`.
 
 pub mod cli;
 pub mod energy;
 pub mod error;
 pub mod flow;
+pub mod input;
 pub mod kernel;
 pub mod linear;
 pub mod mesh;

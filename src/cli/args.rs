@@ -7,7 +7,7 @@ use lexopt::Arg;
 
 use super::flags::{Flag, Sets};
 use super::{COMMANDS, Command};
-use crate::flow::case::{Override, nearest};
+use crate::input::{Override, nearest};
 use crate::{Error, Result};
 
 /// What the user asks for.

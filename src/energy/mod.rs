@@ -18,11 +18,11 @@ mod rapl;
 mod recorder;
 mod source;
 mod trace;
-mod tree;
 
 use std::io;
 use std::path::Path;
 
+pub use crate::node::Tree;
 pub use choice::{Choice, choose};
 pub use counter::{Counter, Gap, RAIL_WATTS_MAX};
 pub use ledger::{KernelEnergy, Ledger, Totals};
@@ -30,7 +30,6 @@ pub use nameplate::Nameplate;
 pub use recorder::{Recorder, Resolved};
 pub use source::{Cost, Energy, PERIOD_S, Source, Supply};
 pub use trace::Trace;
-pub use tree::Tree;
 
 /// Every kind of meter, in order of preference where two measure the same thing. The
 /// model comes last: it is chosen only when nothing else is.

@@ -6,14 +6,11 @@
 
 mod boundary;
 mod check;
-mod explain;
 mod load;
 mod mesh;
-mod names;
 mod node;
 mod output;
 mod read;
-mod source;
 mod time;
 
 use std::collections::BTreeMap;
@@ -21,15 +18,16 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer};
 
+use crate::input;
 use crate::mesh::Discretisation;
 
 pub use boundary::{Boundary, Solution};
 pub use mesh::MeshSource;
-pub use names::nearest;
 pub use node::{Node, Split};
 pub use output::{Component, Output, Profile, Reference};
-pub use read::Override;
 pub use time::{StepSize, Time};
+
+pub use crate::input::Override;
 
 /// A case that passed all checks which need no mesh.
 #[derive(Clone, Debug, Deserialize)]
@@ -77,7 +75,7 @@ impl Case {
     /// Where `key` (dotted, such as `fluid.viscosity`) was given: `FILE:LINE: KEY`, or the
     /// flag of the command line. A key that was not given is placed at its section or file.
     pub fn place(&self, key: &str) -> String {
-        source::place(&self.places, &self.file, key)
+        input::place(&self.places, &self.file, key)
     }
 }
 

@@ -9,10 +9,12 @@ pub mod pages;
 pub mod pool;
 pub mod program;
 pub mod topology;
+mod tree;
 
 pub use buffer::Buffer;
 pub use device::Device;
 pub use pool::Pool;
+pub use tree::Tree;
 
 use std::rc::Rc;
 use std::str::FromStr;

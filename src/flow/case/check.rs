@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Boundary, Case, InitialField, MeshSource, Profile, StepSize};
+use crate::input::nearest;
 use crate::mesh::BoxSpec;
 use crate::{Error, Result};
 
@@ -92,7 +93,7 @@ impl Case {
             .find(|name| !patches.contains(&name.as_str()))
         {
             let what = format!("the mesh has no boundary \"{unknown}\"");
-            let near = super::nearest(unknown, patches.iter().copied());
+            let near = nearest(unknown, patches.iter().copied());
             let remedy = match near {
                 Some(name) => format!("did you mean {name}? It has: {}", patches.join(", ")),
                 None => format!("remove the section; the mesh has: {}", patches.join(", ")),

@@ -5,69 +5,24 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 
-use super::source::{Index, Source};
-use super::{Case, MeshSource, explain};
-use crate::{Error, Result};
-
-/// A case file is shorter than this; a mesh given in its place is not read through.
-const LONGEST_BYTES: u64 = 1 << 20;
+use super::{Case, MeshSource};
+use crate::Result;
+use crate::input::{self, Index, Override, Source};
 
 /// Keys of which only one can be given: an override with one drops the file's other.
 const ALTERNATIVES: [(&str, &str); 2] =
     [("time.dt", "time.max_courant"), ("mesh.file", "mesh.box")];
 
-/// A key that the command line sets.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Override {
-    pub(super) key: String,
-    pub(super) value: String,
-    pub(super) origin: String,
-}
-
-impl Override {
-    /// `key = value`, the value as TOML; a bare word is a string. `origin` is the flag, as
-    /// messages show it.
-    pub fn new(key: &str, value: &str, origin: &str) -> Self {
-        Self {
-            key: key.trim().to_owned(),
-            value: value.trim().to_owned(),
-            origin: origin.to_owned(),
-        }
-    }
-
-    /// `key = "value"`, for values that are text whatever they look like.
-    pub fn text(key: &str, value: &str, origin: &str) -> Self {
-        let quoted = toml::Value::String(value.to_owned()).to_string();
-        Self::new(key, &quoted, origin)
-    }
-}
-
 impl Case {
     /// Reads the case file at `path` and applies `overrides` in their order.
     ///
     /// # Errors
-    /// [`Error::Input`] for a file that cannot be read, is no TOML, or holds anything that the
-    /// keys' documentation does not allow; it names file, line and key, or the flag.
+    /// [`Error::Input`](crate::Error::Input) for a file that cannot be read, is no TOML, or holds
+    /// anything that the keys' documentation does not allow; it names file, line and key, or the
+    /// flag.
     pub fn read(path: &Path, overrides: &[Override]) -> Result<Self> {
-        let place = path.display().to_string();
-        let unreadable = |error: std::io::Error| {
-            let remedy = "give the path of a readable case file, such as cases/cavity.toml";
-            Error::input(&place, format!("the case cannot be read ({error})"), remedy)
-        };
-        let not_a_case = |what: &str| {
-            let remedy = "give a case in TOML; a case names its mesh in mesh.file";
-            Error::input(&place, what, remedy)
-        };
-        let about = std::fs::metadata(path).map_err(unreadable)?;
-        if about.is_dir() {
-            return Err(not_a_case("this is a folder, not a case file"));
-        }
-        if about.len() > LONGEST_BYTES {
-            return Err(not_a_case("the file is too large for a case"));
-        }
-        let bytes = std::fs::read(path).map_err(unreadable)?;
-        let text =
-            String::from_utf8(bytes).map_err(|_| not_a_case("the file is not UTF-8 text"))?;
+        let example = "cases/cavity.toml; a case names its mesh in mesh.file";
+        let text = input::text(path, "case", example)?;
         Self::parse(&text, path, overrides)
     }
 
@@ -89,7 +44,7 @@ impl Case {
         }
         let index = Index::new(root.get_ref());
         let mut case = Self::deserialize(toml::de::Deserializer::from(root))
-            .map_err(|e| explain::error(&e, &source, &index))?;
+            .map_err(|e| input::error(&e, &source, &index))?;
 
         case.name = path
             .file_stem()

@@ -1,12 +1,13 @@
-//! Sensor files below a root that tests can make.
+//! System files below a root that tests can make.
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Sensor files hold one short line; more than this is not one.
-const FILE_BYTES_MAX: u64 = 4096;
+/// Most files of the system hold one short line; the longest that are read, such as
+/// /proc/cpuinfo of a large server, stay below this.
+const FILE_BYTES_MAX: u64 = 1 << 20;
 
 type ReadText = dyn Fn(&Path) -> io::Result<String> + Send + Sync;
 
@@ -49,6 +50,17 @@ impl Tree {
             .collect();
         names.sort();
         names
+    }
+
+    /// Whether there is such a file or folder.
+    pub fn exists(&self, file: &str) -> bool {
+        self.root.join(file).exists()
+    }
+
+    /// Last name of what a symbolic link points to, which need not exist.
+    pub fn link(&self, file: &str) -> Option<String> {
+        let target = fs::read_link(self.root.join(file)).ok()?;
+        Some(target.file_name()?.to_str()?.to_owned())
     }
 
     /// Text of a file, without the white space around it.

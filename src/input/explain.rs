@@ -1,4 +1,4 @@
-//! Errors of the TOML decoder in the words of the case file.
+//! Errors of the TOML decoder in the words of the file.
 
 use toml::de;
 
@@ -17,7 +17,7 @@ const ALSO_KNOWN: [(&str, &str); 6] = [
 ];
 
 /// The decoder's `error` with the place of its key, what is wrong, and the remedy.
-pub(super) fn error(error: &de::Error, source: &Source, index: &Index) -> Error {
+pub(crate) fn error(error: &de::Error, source: &Source, index: &Index) -> Error {
     let at = error.span().map_or(0, |span| span.start);
     let key = index.key_at(at).unwrap_or("");
     let place = match key {

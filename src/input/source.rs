@@ -1,4 +1,4 @@
-//! Where things stand in a case file and in the overrides of the command line.
+//! Where things stand in a file and in the overrides of the command line.
 //!
 //! Overrides are parsed as lines that follow the file: each is padded with blanks to the
 //! offset at which it would stand, so that one number, the offset, places every error.
@@ -13,22 +13,22 @@ use super::Override;
 use crate::{Error, Result};
 
 /// The text of the file and the overrides as if they followed it.
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     path: &'a Path,
     text: &'a str,
-    pub(super) lines: Vec<Line<'a>>,
+    pub(crate) lines: Vec<Line<'a>>,
 }
 
 /// An override, its line as TOML and as a TOML string, both padded to its offset.
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     start: usize,
-    pub(super) over: &'a Override,
+    pub(crate) over: &'a Override,
     plain: String,
     quoted: String,
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(text: &'a str, path: &'a Path, overrides: &'a [Override]) -> Self {
+    pub(crate) fn new(text: &'a str, path: &'a Path, overrides: &'a [Override]) -> Self {
         let mut start = text.len() + 1;
         let mut lines = Vec::new();
         for over in overrides {
@@ -49,7 +49,7 @@ impl<'a> Source<'a> {
     }
 
     /// The override as a table; a value that is no TOML but a bare word becomes a string.
-    pub(super) fn parse_line<'l>(&self, line: &'l Line) -> Result<DeTable<'l>> {
+    pub(crate) fn parse_line<'l>(&self, line: &'l Line) -> Result<DeTable<'l>> {
         let remedy = "give KEY=VALUE with a dotted key, such as fluid.viscosity=1e-3";
         if line.over.key.contains('\n') || line.over.value.contains('\n') {
             return Err(Error::input(
@@ -72,7 +72,7 @@ impl<'a> Source<'a> {
             .map_err(|error| self.syntax(&error, remedy))
     }
 
-    pub(super) fn syntax(&self, error: &toml::de::Error, remedy: &str) -> Error {
+    pub(crate) fn syntax(&self, error: &toml::de::Error, remedy: &str) -> Error {
         let at = error.span().map_or(0, |span| span.start);
         let place = match self.line_at(at) {
             Some(line) => line.over.origin.clone(),
@@ -86,7 +86,7 @@ impl<'a> Source<'a> {
     }
 
     /// `FILE:LINE: KEY`, or the flag.
-    pub(super) fn place(&self, at: usize, key: &str) -> String {
+    pub(crate) fn place(&self, at: usize, key: &str) -> String {
         match self.line_at(at) {
             Some(line) => line.over.origin.clone(),
             None => format!("{}:{}: {key}", self.path.display(), self.position(at).0),
@@ -94,11 +94,11 @@ impl<'a> Source<'a> {
     }
 
     /// The name of the file.
-    pub(super) fn file(&self) -> String {
+    pub(crate) fn file(&self) -> String {
         self.path.display().to_string()
     }
 
-    pub(super) fn is_override(&self, at: usize) -> bool {
+    pub(crate) fn is_override(&self, at: usize) -> bool {
         self.line_at(at).is_some()
     }
 
@@ -119,10 +119,10 @@ impl<'a> Source<'a> {
 }
 
 /// Where each key and its value stand.
-pub(super) struct Index(BTreeMap<String, (Range<usize>, Range<usize>)>);
+pub(crate) struct Index(BTreeMap<String, (Range<usize>, Range<usize>)>);
 
 impl Index {
-    pub(super) fn new(root: &DeTable) -> Self {
+    pub(crate) fn new(root: &DeTable) -> Self {
         let mut index = Self(BTreeMap::new());
         index.walk("", root);
         index
@@ -150,12 +150,12 @@ impl Index {
         }
     }
 
-    pub(super) fn offset(&self, key: &str) -> Option<usize> {
+    pub(crate) fn offset(&self, key: &str) -> Option<usize> {
         self.0.get(key).map(|(key, _)| key.start)
     }
 
     /// The innermost key whose name or value holds the offset.
-    pub(super) fn key_at(&self, at: usize) -> Option<&str> {
+    pub(crate) fn key_at(&self, at: usize) -> Option<&str> {
         self.0
             .iter()
             .flat_map(|(path, (key, value))| [(path, key), (path, value)])
@@ -164,7 +164,7 @@ impl Index {
             .map(|(path, _)| path.as_str())
     }
 
-    pub(super) fn places(&self, source: &Source) -> BTreeMap<String, String> {
+    pub(crate) fn places(&self, source: &Source) -> BTreeMap<String, String> {
         let place = |(path, (key, _)): (&String, &(Range<usize>, _))| {
             (path.clone(), source.place(key.start, path))
         };
@@ -173,7 +173,7 @@ impl Index {
 }
 
 /// The place of `key`, or else of the nearest section around it, or else the file.
-pub(super) fn place(places: &BTreeMap<String, String>, file: &Path, key: &str) -> String {
+pub(crate) fn place(places: &BTreeMap<String, String>, file: &Path, key: &str) -> String {
     let mut outer = key;
     loop {
         if let Some(place) = places.get(outer) {
