@@ -74,3 +74,11 @@ pub(super) fn advise_huge(p: *mut u8, bytes: usize) {
         unsafe { libc::madvise(p.add(skip).cast(), whole, libc::MADV_HUGEPAGE) };
     }
 }
+
+/// Memory that processes can still take, bytes; `None` where the system does not tell.
+pub fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}

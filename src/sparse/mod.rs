@@ -1,6 +1,7 @@
 //! Sparse matrices.
 
 mod csr;
+pub mod matrix_market;
 pub mod order;
 mod planes;
 mod sell;
