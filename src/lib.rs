@@ -6,6 +6,7 @@
 //! `cli` > `report` > `flow` > `linear` > `mesh` > `split` > `sparse` >
 //! `kernel` > `energy` > `board` > `node` > `input` > `error`.
 
+pub mod board;
 pub mod cli;
 pub mod energy;
 pub mod error;

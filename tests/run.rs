@@ -52,16 +52,17 @@ fn positive(value: &Value) -> f64 {
 fn the_report_is_the_contract() {
     let folder = Folder::new();
     let report = folder.report(&with(&CAVITY, &["--steps", "4", "--threads", "1"]));
-    let names = "bytes_copied_per_step case cells device discretisation divergence_max energy \
+    let names = "board bytes_copied_per_step case cells device discretisation divergence_max energy \
                  faces kernels kinetic_energy poisson precision predicted_per_step_s ranks steps \
-                 threads time_s wall_per_step_s";
+                 threads time_s wall_per_step_s wall_s";
     assert_eq!(keys(&report), names);
+    assert_eq!(keys(&report["board"]), "host id name peak_gb_s");
     assert_eq!(keys(&report["device"]), "fp64 kind memory name");
     assert_eq!(
         keys(&report["poisson"]),
         "iterations_mean relative_residual_max"
     );
-    let names = "edp_js joules_per_step measured source watts_mean";
+    let names = "edp_js gflop_per_j joules_per_step measured source watts_mean";
     assert_eq!(keys(&report["energy"]), names);
     assert_eq!(report["case"], "cavity");
     assert_eq!(report["cells"], 1460);
@@ -89,7 +90,8 @@ fn the_report_is_the_contract() {
     let kernels = report["kernels"].as_array().expect("a list");
     assert!(kernels.len() > 10, "{}", kernels.len());
     for kernel in kernels {
-        let names = "calls_per_step gb_per_s joules name roofline_fraction split_ratio time_s";
+        let names = "calls_per_step edp_js gb_per_s gflop_per_j joules joules_per_step name \
+                     roofline_fraction split_ratio time_s watts_mean";
         assert_eq!(keys(kernel), names);
         assert!(kernel["name"].is_string());
         for name in ["calls_per_step", "time_s", "gb_per_s", "roofline_fraction"] {
@@ -101,27 +103,53 @@ fn the_report_is_the_contract() {
 #[test]
 fn energy_is_an_estimate_or_null_where_nothing_measures_it() {
     let folder = Folder::new();
-    let estimate = folder.report(&with(&CAVITY, &["--steps", "2"]));
-    let none = folder.report(&with(&VORTEX, &["--steps", "2", "--device", "none"]));
+    let two_steps = |more: &[&str]| {
+        let args = [&CAVITY[..], &["--steps", "2"], more].concat();
+        folder.report(&args)
+    };
+    let board = two_steps(&["--board", "exynos5250"]);
+    let generic = ["--board", "generic-x86_64"];
+    let none = two_steps(&generic);
+    assert_eq!(board["board"]["id"], "exynos5250");
+    assert_eq!(board["board"]["peak_gb_s"].as_f64(), Some(12.8));
+    assert_eq!(none["board"]["name"], "generic x86-64");
+    assert!(none["board"]["peak_gb_s"].is_null());
     if none["energy"]["measured"] == true {
         // A machine with an energy sensor: measured with or without a nameplate.
-        positive(&estimate["energy"]["joules_per_step"]);
+        positive(&board["energy"]["joules_per_step"]);
         return;
     }
-    let energy = &estimate["energy"];
+    let energy = &board["energy"];
     assert_eq!(energy["measured"], false);
     let source = energy["source"].as_str().expect("text");
-    assert!(source.contains("nameplate 15 W"), "{source}");
-    assert!((positive(&energy["watts_mean"]) - 15.0).abs() < 1e-6);
-    positive(&energy["edp_js"]);
-    positive(&energy["joules_per_step"]);
-    positive(&estimate["kernels"][0]["joules"]);
+    assert!(source.contains("nameplate 5 W"), "{source}");
+    assert!((positive(&energy["watts_mean"]) - 5.0).abs() < 1e-6);
+    let edp = positive(&energy["joules_per_step"]) * positive(&board["wall_s"]) / 2.0;
+    assert!((positive(&energy["edp_js"]) / edp - 1.0).abs() < 0.05);
+    // Joules and operations are shared out: the whole's GFLOP/J is below the best kernel's.
+    let kernels = board["kernels"].as_array().expect("a list");
+    let best = kernels.iter().map(|k| positive(&k["gflop_per_j"]));
+    assert!(positive(&energy["gflop_per_j"]) <= best.fold(0.0, f64::max));
+    let joules = |k: &Value| positive(&k["joules_per_step"]);
+    let sum: f64 = kernels.iter().map(joules).sum();
+    assert!(sum <= positive(&energy["joules_per_step"]) * (1.0 + 1e-9));
+    for kernel in kernels {
+        assert!((positive(&kernel["joules"]) / joules(kernel) - 2.0).abs() < 1e-9);
+        assert!((positive(&kernel["watts_mean"]) - 5.0).abs() < 1e-6);
+        positive(&kernel["edp_js"]);
+    }
 
     assert_eq!(none["energy"]["measured"], false);
-    for name in ["joules_per_step", "watts_mean", "edp_js"] {
+    for name in ["joules_per_step", "watts_mean", "edp_js", "gflop_per_j"] {
         assert!(none["energy"][name].is_null(), "{name}");
     }
-    assert!(none["kernels"][0]["joules"].is_null());
+    for name in ["joules", "joules_per_step", "watts_mean", "edp_js"] {
+        assert!(none["kernels"][0][name].is_null(), "{name}");
+    }
+    // The case's own watts count, whatever the board says.
+    let own = ["--board", "exynos5250", "--set", "node.nameplate_watts=15"];
+    let source = two_steps(&own)["energy"]["source"].to_string();
+    assert!(source.contains("nameplate 15 W"), "{source}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! From the words of the command line to a command, its operand and its flags.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,9 @@ use lexopt::Arg;
 
 use super::flags::{Flag, Sets};
 use super::{COMMANDS, Command};
+use crate::board::{self, Board};
 use crate::input::{Override, nearest};
+use crate::node::Tree;
 use crate::{Error, Result};
 
 /// What the user asks for.
@@ -39,6 +42,13 @@ impl Args {
         let mut given = self.flags.iter().rev();
         let found = given.find(|(given, _)| given.name == flag.name);
         found.map(|(_, value)| Path::new(value))
+    }
+
+    /// The board that `--board` names, else the one that this machine is.
+    pub(super) fn board(&self) -> Result<Option<Board>> {
+        let asked = self.path(&super::flags::BOARD);
+        let asked = asked.map_or(Cow::Borrowed(board::AUTO), Path::to_string_lossy);
+        Board::open(&asked, &Tree::at("/"))
     }
 
     /// What the flags set in the case, in their order.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Args, Command, Console};
+use super::{Args, Command, Console, flags};
 use crate::Result;
 use crate::energy::{self, Context, Nameplate, Tree};
 use crate::node::opencl::{self, DeviceInfo};
@@ -13,17 +13,22 @@ pub(super) const COMMAND: Command = Command {
     name: "devices",
     operand: None,
     about: "List the cores, OpenCL devices and energy meters of this node",
-    flags: &[],
+    flags: &[flags::BOARD],
     call,
 };
 
-fn call(_args: &Args, console: &mut Console) -> Result<()> {
+fn call(args: &Args, console: &mut Console) -> Result<()> {
+    let board = args.board()?;
     let cores = topology::allowed_cores();
     let host = topology::host_name();
     console.line(format!(
-        "{host}: {} CPU cores for this process\n",
+        "{host}: {} CPU cores for this process",
         cores.len()
     ))?;
+    console.line(match &board {
+        Some(board) => format!("board: {} ({})\n", board.profile.name, board.reason),
+        None => "board: not known; describe it in a file for --board\n".to_owned(),
+    })?;
     match opencl::devices() {
         Ok(devices) => console.line(table(&devices))?,
         Err(why) => console.line(format!("no OpenCL device: {why}"))?,

@@ -67,6 +67,13 @@ pub(super) const THREADS: Flag = Flag {
     sets: Sets::Key("node.threads"),
 };
 
+pub(super) const BOARD: Flag = Flag {
+    name: "board",
+    value: Some("auto|NAME|FILE"),
+    about: "What is known of this node: recognised, a board by name, or a board file",
+    sets: Sets::Text("node.board"),
+};
+
 pub(super) const OUT: Flag = Flag {
     name: "out",
     value: Some("DIR"),

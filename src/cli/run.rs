@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::{Args, Command, Console, flags};
+use crate::board::Board;
 use crate::energy::{self, Ledger, Nameplate, Source};
 use crate::flow::case::Case;
 use crate::flow::simulation::{Simulation, StepReport};
+use crate::node::Tree;
 use crate::report::log::StepLine;
 use crate::report::progress::Progress;
 use crate::report::table;
@@ -31,6 +33,7 @@ pub(super) const COMMAND: Command = Command {
         flags::DEVICE,
         flags::MEMORY,
         flags::THREADS,
+        flags::BOARD,
         flags::OUT,
         flags::JSON,
         flags::QUIET,
@@ -47,15 +50,13 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
         ensure_writable(folder)?;
     }
     let mut output = Output::new(&case);
-    let nameplate = Nameplate {
-        watts_idle: None,
-        watts_load: case.node.nameplate_w,
-    };
+    let board = Board::open(&case.node.board, &Tree::at("/"))?;
+    let nameplate = nameplate(&case, board.as_ref());
     let mut sim = Simulation::open(case)?;
-    for line in introduction(&sim) {
+    for line in introduction(&sim, board.as_ref()) {
         log::info!("{line}");
     }
-    log::info!("{}", roof(&sim.bandwidth));
+    log::info!("{}", roof(&sim.bandwidth, board.as_ref()));
     let (source, notes) = energy::open(Path::new("/"), nameplate);
     for note in notes {
         log::info!("{note}");
@@ -68,7 +69,7 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     if let Err(e) = sim.remember_splits() {
         log::warn!("the splits found are not kept for the next run: {e}");
     }
-    let report = account.close(&sim, &source);
+    let report = account.close(&sim, &source, board.as_ref());
     console.line(table::closing(&report))?;
     if let Some(file) = json {
         report.write(file)?;
@@ -141,7 +142,7 @@ fn line(s: &StepReport, wall_s: f64, energy_j: Option<f64>) -> StepLine {
 }
 
 /// What the log says before the first step.
-fn introduction(sim: &Simulation) -> Vec<String> {
+fn introduction(sim: &Simulation, board: Option<&Board>) -> Vec<String> {
     let node = &sim.engine.node;
     let mut lines = vec![
         format!(
@@ -152,6 +153,10 @@ fn introduction(sim: &Simulation) -> Vec<String> {
             sim.case.fluid.viscosity
         ),
         format!("discretisation: {} ({})", sim.scheme.name(), sim.reason),
+        match board {
+            Some(board) => format!("board: {} ({})", board.profile.name, board.reason),
+            None => "board: not known".to_owned(),
+        },
     ];
     lines.push(match &node.device {
         Some(d) => format!(
@@ -168,13 +173,28 @@ fn introduction(sim: &Simulation) -> Vec<String> {
     lines
 }
 
-fn roof(b: &Bandwidth) -> String {
-    match b.device_gb_s {
+/// Watts for an estimate where no sensor is found: the case's, or else the board's.
+fn nameplate(case: &Case, board: Option<&Board>) -> Nameplate {
+    Nameplate {
+        watts_idle: board.and_then(|b| b.profile.power.idle_w),
+        watts_load: case.node.nameplate_w.or(board.and_then(Board::watts)),
+    }
+}
+
+fn roof(b: &Bandwidth, board: Option<&Board>) -> String {
+    let measured = match b.device_gb_s {
         Some(d) => format!(
             "bandwidth (axpy, GB/s): CPU {:.1}, device {d:.1}, best together {:.1}",
             b.cpu_gb_s, b.node_gb_s
         ),
         None => format!("bandwidth (axpy, GB/s): CPU {:.1}", b.cpu_gb_s),
+    };
+    match board.and_then(|board| board.profile.peak_gb_s) {
+        Some(peak) => {
+            let share = 100.0 * b.node_gb_s / peak;
+            format!("{measured}; {share:.0} % of the board's peak of {peak} GB/s")
+        }
+        None => measured,
     }
 }
 

@@ -9,7 +9,8 @@ use serde::{Serialize, Serializer};
 
 use super::write::write_file;
 use crate::Error;
-use crate::node::{MemoryKind, Node};
+use crate::board::Board;
+use crate::node::{MemoryKind, Node, topology};
 
 /// The report of `couloir run`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,6 +23,8 @@ pub struct RunReport {
     pub faces: usize,
     /// Number of MPI processes.
     pub ranks: usize,
+    /// The board.
+    pub board: BoardReport,
     /// Precision of the device's kernels.
     pub precision: Precision,
     /// The operators in use: `symmetry-preserving` or `consistent`.
@@ -48,6 +51,8 @@ pub struct RunReport {
     pub kinetic_energy: f64,
     /// Bytes copied between host and device memory in a step; 0 on a fused node.
     pub bytes_copied_per_step: f64,
+    /// Wall time of all steps, in seconds, without output.
+    pub wall_s: f64,
     /// Energy.
     pub energy: EnergyReport,
     /// The kernels of the time loop, in the order of their share of the step.
@@ -62,6 +67,35 @@ pub enum Precision {
     Fp64,
     /// 32 bits inside iterations, 64 bits for residuals and corrections.
     Mixed,
+}
+
+/// The board that a run was on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BoardReport {
+    /// Stem of its file; `unknown` where no board file fits.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Name of the host.
+    pub host: String,
+    /// Theoretical peak of its memory bandwidth, in GB/s, where it is known.
+    pub peak_gb_s: Option<f64>,
+}
+
+impl BoardReport {
+    /// `board` on this host.
+    pub fn of(board: Option<&Board>) -> Self {
+        let (id, name) = match board {
+            Some(board) => (board.id.clone(), board.profile.name.clone()),
+            None => ("unknown".to_owned(), "unknown board".to_owned()),
+        };
+        Self {
+            id,
+            name,
+            host: topology::host_name(),
+            peak_gb_s: board.and_then(|b| b.profile.peak_gb_s),
+        }
+    }
 }
 
 /// The device that shares the work with the CPU.
@@ -139,6 +173,8 @@ pub struct EnergyReport {
     pub watts_mean: Option<f64>,
     /// Energy-delay product of a step: joules per step times seconds per step.
     pub edp_js: Option<f64>,
+    /// Floating-point operations of all kernels over all joules, in GFLOP/J.
+    pub gflop_per_j: Option<f64>,
 }
 
 /// A kernel over a run.
@@ -158,6 +194,14 @@ pub struct KernelReport {
     pub roofline_fraction: Option<f64>,
     /// Joules of all its calls.
     pub joules: Option<f64>,
+    /// Joules per step.
+    pub joules_per_step: Option<f64>,
+    /// Mean power while it runs, in watts.
+    pub watts_mean: Option<f64>,
+    /// Its floating-point operations over its joules, in GFLOP/J.
+    pub gflop_per_j: Option<f64>,
+    /// Its joules per step times its seconds per step.
+    pub edp_js: Option<f64>,
 }
 
 impl RunReport {
@@ -183,6 +227,7 @@ mod tests {
             cells: 5714,
             faces: 20129,
             ranks: 1,
+            board: BoardReport::of(None),
             precision: Precision::Fp64,
             discretisation: "consistent".to_owned(),
             device: DeviceReport {
@@ -203,6 +248,7 @@ mod tests {
             divergence_max: 1e-9,
             kinetic_energy: 0.003,
             bytes_copied_per_step: 0.0,
+            wall_s: 0.2,
             energy: EnergyReport {
                 source: "none".to_owned(),
                 ..EnergyReport::default()
@@ -215,6 +261,10 @@ mod tests {
                 gb_per_s: 12.5,
                 roofline_fraction: None,
                 joules: None,
+                joules_per_step: None,
+                watts_mean: None,
+                gflop_per_j: None,
+                edp_js: None,
             }],
         }
     }
@@ -228,16 +278,19 @@ mod tests {
     #[test]
     fn field_names_are_the_contract() {
         let json = serde_json::to_value(report()).unwrap();
-        let names = "bytes_copied_per_step case cells device discretisation divergence_max \
+        let names = "board bytes_copied_per_step case cells device discretisation divergence_max \
                      energy faces kernels kinetic_energy poisson precision \
-                     predicted_per_step_s ranks steps threads time_s wall_per_step_s";
+                     predicted_per_step_s ranks steps threads time_s wall_per_step_s \
+                     wall_s";
         assert_eq!(keys(&json).join(" "), names);
+        assert_eq!(keys(&json["board"]).join(" "), "host id name peak_gb_s");
         assert_eq!(keys(&json["device"]).join(" "), "fp64 kind memory name");
         let names = "iterations_mean relative_residual_max";
         assert_eq!(keys(&json["poisson"]).join(" "), names);
-        let names = "edp_js joules_per_step measured source watts_mean";
+        let names = "edp_js gflop_per_j joules_per_step measured source watts_mean";
         assert_eq!(keys(&json["energy"]).join(" "), names);
-        let names = "calls_per_step gb_per_s joules name roofline_fraction split_ratio time_s";
+        let names = "calls_per_step edp_js gb_per_s gflop_per_j joules joules_per_step name \
+                     roofline_fraction split_ratio time_s watts_mean";
         assert_eq!(keys(&json["kernels"][0]).join(" "), names);
 
         assert_eq!(json["precision"], "fp64");
@@ -270,7 +323,8 @@ mod tests {
         assert_eq!(
             cells,
             [
-                "spmv", "64.0", "0.625", "100 ms", "100.0 %", "12.50", "n/a", "n/a"
+                "spmv", "64.0", "0.625", "100 ms", "100.0 %", "12.50", "n/a", "n/a", "n/a", "n/a",
+                "n/a"
             ]
         );
     }

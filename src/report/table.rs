@@ -2,6 +2,9 @@
 
 use super::json::{DeviceKind, EnergyReport, KernelReport, RunReport};
 
+/// What stands for a figure that was not measured.
+pub const ABSENT: &str = "n/a";
+
 /// The report in words: the run, a line per kernel, prediction, energy.
 pub fn closing(report: &RunReport) -> String {
     let device = match report.device.kind {
@@ -59,41 +62,85 @@ fn kernel_table(report: &RunReport) -> String {
         "share",
         "GB/s",
         "roofline",
-        "energy",
+        "J/step",
+        "W",
+        "GFLOP/J",
+        "EDP, J s",
     ];
     let all_s: f64 = report.kernels.iter().map(|k| k.time_s).sum();
-    let row = |kernel: &KernelReport| {
+    let mark = |text: String| marked(text, report.energy.measured);
+    let costs = |joules_per_step, watts, gflop_per_j, edp_js| {
         [
-            kernel.name.clone(),
-            format!("{:.1}", kernel.calls_per_step),
-            format!("{:.3}", kernel.split_ratio),
-            seconds(kernel.time_s),
-            percent(Some(kernel.time_s / all_s)),
-            format!("{:.2}", kernel.gb_per_s),
-            percent(kernel.roofline_fraction),
-            joules(kernel.joules),
+            mark(joules(joules_per_step)),
+            mark(number(watts)),
+            mark(number(gflop_per_j)),
+            mark(edp(edp_js)),
         ]
     };
-    let rows: Vec<_> = report.kernels.iter().map(row).collect();
+    let row = |k: &KernelReport| {
+        let [joules, watts, gflop_per_j, edp] =
+            costs(k.joules_per_step, k.watts_mean, k.gflop_per_j, k.edp_js);
+        [
+            k.name.clone(),
+            format!("{:.1}", k.calls_per_step),
+            format!("{:.3}", k.split_ratio),
+            seconds(k.time_s),
+            percent(Some(k.time_s / all_s)),
+            format!("{:.2}", k.gb_per_s),
+            percent(k.roofline_fraction),
+            joules,
+            watts,
+            gflop_per_j,
+            edp,
+        ]
+    };
+    let mut rows: Vec<_> = report.kernels.iter().map(row).collect();
+    let e = &report.energy;
+    let [joules, watts, gflop_per_j, edp] =
+        costs(e.joules_per_step, e.watts_mean, e.gflop_per_j, e.edp_js);
+    let none = String::new;
+    rows.push([
+        "all".to_owned(),
+        none(),
+        none(),
+        seconds(report.wall_s),
+        none(),
+        none(),
+        none(),
+        joules,
+        watts,
+        gflop_per_j,
+        edp,
+    ]);
     columns(&head, &rows)
+}
+
+/// A figure of energy: `~` before what is estimated, not measured.
+pub fn marked(text: String, measured: bool) -> String {
+    match measured || text == ABSENT {
+        true => text,
+        false => format!("~{text}"),
+    }
 }
 
 /// One line on energy that says whether it was measured.
 pub fn energy(energy: &EnergyReport) -> String {
     let (Some(per_step_j), Some(watts)) = (energy.joules_per_step, energy.watts_mean) else {
-        return "energy: not measured, and no estimate without node.nameplate_watts".to_owned();
-    };
-    let edp = match energy.edp_js {
-        Some(edp_js) => format!("{edp_js:.3e} J s"),
-        None => "n/a".to_owned(),
+        return "energy: not measured, and no estimate without the watts of the node: see \
+                node.board and node.nameplate_watts"
+            .to_owned();
     };
     let source = match energy.measured {
         true => format!("measured by {}", energy.source),
-        false => format!("estimate ({})", energy.source),
+        false => format!("~ marks an estimate: {}", energy.source),
     };
+    let mark = |text: String| marked(text, energy.measured);
     format!(
-        "energy: {} per step, {watts:.2} W, energy-delay product {edp}; {source}",
-        joules(Some(per_step_j))
+        "energy: {} per step, {} W, {} GFLOP/J, energy-delay product {} J s; {source}",
+        mark(joules(Some(per_step_j))),
+        mark(number(Some(watts))),
+        mark(number(energy.gflop_per_j)),
+        mark(edp(energy.edp_js))
     )
 }
 
@@ -131,7 +178,28 @@ pub fn seconds(x: f64) -> String {
 /// Three digits and a unit, such as `310 mJ`; `n/a` for what was not measured.
 pub fn joules(x: Option<f64>) -> String {
     let units = [(1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"), (1e-6, "uJ")];
-    x.map_or("n/a".to_owned(), |x| scaled(x, &units))
+    x.map_or(ABSENT.to_owned(), |x| scaled(x, &units))
+}
+
+/// Three digits, such as `15.0`; `n/a` for what was not measured.
+pub fn number(x: Option<f64>) -> String {
+    let Some(x) = x else {
+        return ABSENT.to_owned();
+    };
+    let digits = match x.abs() {
+        a if a >= 99.95 => 0,
+        a if a >= 9.995 => 1,
+        a if a >= 0.9995 || a == 0.0 => 2,
+        a if a >= 0.09995 => 3,
+        a if a >= 0.009995 => 4,
+        _ => return format!("{x:.2e}"),
+    };
+    format!("{x:.digits$}")
+}
+
+/// An energy-delay product; `n/a` for what was not measured.
+pub fn edp(x: Option<f64>) -> String {
+    x.map_or(ABSENT.to_owned(), |x| format!("{x:.2e}"))
 }
 
 /// Three digits and a unit, such as `1.50 MB`.
@@ -140,7 +208,7 @@ pub fn bytes(x: f64) -> String {
 }
 
 fn percent(x: Option<f64>) -> String {
-    x.map_or("n/a".to_owned(), |x| format!("{:.1} %", 100.0 * x))
+    x.map_or(ABSENT.to_owned(), |x| format!("{:.1} %", 100.0 * x))
 }
 
 /// `x` in the largest of `units` (largest first) that leaves one digit before the point.
@@ -187,6 +255,16 @@ mod tests {
         ] {
             assert_eq!(seconds(x), text);
         }
+        for (x, text) in [
+            (0.0, "0.00"),
+            (0.04, "0.0400"),
+            (0.25, "0.250"),
+            (1e-3, "1.00e-3"),
+        ] {
+            assert_eq!(number(Some(x)), text);
+        }
+        assert_eq!(number(Some(15.0)), "15.0");
+        assert_eq!(number(None), "n/a");
         assert_eq!(joules(None), "n/a");
         assert_eq!(joules(Some(0.0)), "0 J");
         assert_eq!(bytes(0.0), "0 bytes");
@@ -218,11 +296,15 @@ mod tests {
             joules_per_step: Some(1.5),
             watts_mean: Some(15.0),
             edp_js: Some(0.15),
+            gflop_per_j: Some(0.333),
         };
         let line = energy(&report);
-        assert!(line.contains("1.50 J per step, 15.00 W") && line.contains("estimate (nameplate)"));
+        let shown = "~1.50 J per step, ~15.0 W, ~0.333 GFLOP/J, energy-delay product ~1.50e-1 J s";
+        assert!(line.contains(shown), "{line}");
+        assert!(line.ends_with("~ marks an estimate: nameplate"), "{line}");
         report.measured = true;
         report.source = "powercap package-0".to_owned();
-        assert!(energy(&report).ends_with("measured by powercap package-0"));
+        let line = energy(&report);
+        assert!(line.ends_with("measured by powercap package-0") && !line.contains('~'));
     }
 }

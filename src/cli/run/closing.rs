@@ -1,9 +1,10 @@
 //! From the sites of a run to its closing report.
 
+use crate::board::Board;
 use crate::energy::{Source, Totals};
 use crate::flow::simulation::{Simulation, StepReport};
 use crate::report::json::{
-    DeviceReport, EnergyReport, KernelReport, PoissonReport, Precision, RunReport,
+    BoardReport, DeviceReport, EnergyReport, KernelReport, PoissonReport, Precision, RunReport,
 };
 
 /// Even and odd steps without tuning that a prediction is based on, at least.
@@ -129,7 +130,7 @@ impl Account {
     }
 
     /// The closing report.
-    pub fn close(&self, sim: &Simulation, source: &Source) -> RunReport {
+    pub fn close(&self, sim: &Simulation, source: &Source, board: Option<&Board>) -> RunReport {
         let steps = self.total.steps;
         let per_step = |x: f64| x / steps.max(1) as f64;
         let (wall_per_step_s, predicted_per_step_s) = self.per_step();
@@ -139,6 +140,7 @@ impl Account {
             cells: sim.mesh.cells(),
             faces: sim.mesh.faces(),
             ranks: 1,
+            board: BoardReport::of(board),
             precision: Precision::Fp64,
             discretisation: sim.scheme.name().to_string(),
             device: DeviceReport::of(&sim.engine.node),
@@ -154,19 +156,23 @@ impl Account {
             divergence_max: self.divergence_max,
             kinetic_energy: self.kinetic_energy,
             bytes_copied_per_step: per_step(copied as f64),
-            energy: self.energy_report(source),
+            wall_s: self.total.wall_s,
+            energy: self.energy_report(sim, source),
             kernels: self.kernels(sim),
         }
     }
 
-    fn energy_report(&self, source: &Source) -> EnergyReport {
+    fn energy_report(&self, sim: &Simulation, source: &Source) -> EnergyReport {
         let all = self.energy.as_ref().map(|t| &t.all);
+        let calls = sim.stepper.sites().into_iter().zip(&self.total.calls);
+        let flops: f64 = calls.map(|(s, &c)| c as f64 * s.stats.call_flops).sum();
         EnergyReport {
             source: source.text().to_string(),
             measured: source.measured(),
             joules_per_step: all.and_then(|a| a.joules_per_step),
             watts_mean: all.and_then(|a| a.watts_mean),
             edp_js: all.and_then(|a| a.edp_js),
+            gflop_per_j: per_joule(flops, all.and_then(|a| a.joules)),
         }
     }
 
@@ -191,10 +197,22 @@ impl Account {
                     gb_per_s,
                     roofline_fraction: (roof > 0.0).then(|| gb_per_s / roof),
                     joules: energy.and_then(|k| k.joules),
+                    joules_per_step: energy.and_then(|k| k.joules_per_step),
+                    watts_mean: energy.and_then(|k| k.watts_mean),
+                    gflop_per_j: per_joule(
+                        calls * s.stats.call_flops,
+                        energy.and_then(|k| k.joules),
+                    ),
+                    edp_js: energy.and_then(|k| k.edp_js),
                 }
             })
             .collect();
         rows.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
         rows
     }
+}
+
+/// GFLOP per joule; none where no energy is known.
+fn per_joule(flops: f64, joules: Option<f64>) -> Option<f64> {
+    joules.filter(|&j| j > 0.0).map(|j| flops / j / 1e9)
 }

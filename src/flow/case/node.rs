@@ -4,10 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
+use crate::board::AUTO;
 use crate::node::{Config, DeviceChoice, MemoryKind};
 
 /// `[node]`: how the node's processors are used.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Node {
     /// `split`: `"auto"` (the tabu search), or the device's share of the rows, 0 to 1.
@@ -21,9 +22,25 @@ pub struct Node {
     /// `threads`: number of CPU threads; `"auto"` is one per core that the device leaves free.
     #[serde(deserialize_with = "threads")]
     pub threads: Option<usize>,
+    /// `board`: `"auto"` (recognised), the name of a board, or a board file.
+    #[serde(deserialize_with = "board")]
+    pub board: String,
     /// `nameplate_watts`: power of the whole node, for an estimate where no sensor is found.
     #[serde(rename = "nameplate_watts")]
     pub nameplate_w: Option<f64>,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self {
+            split: Split::default(),
+            device: DeviceChoice::default(),
+            memory: None,
+            threads: None,
+            board: AUTO.to_owned(),
+            nameplate_w: None,
+        }
+    }
 }
 
 impl Node {
@@ -57,6 +74,16 @@ impl TryFrom<WordOrNumber> for Split {
             WordOrNumber::Number(ratio) if (0.0..=1.0).contains(&ratio) => Ok(Self::Fixed(ratio)),
             _ => Err("not a split ratio; give \"auto\", or the device's share from 0 to 1"),
         }
+    }
+}
+
+/// A name or a path; whether there is such a board is for whoever opens it to say.
+fn board<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    match String::deserialize(deserializer)?.trim() {
+        "" => Err(de::Error::custom(
+            "not a board; give \"auto\", a board's name, or the path of a board file",
+        )),
+        name => Ok(name.to_owned()),
     }
 }
 

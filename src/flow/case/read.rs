@@ -7,6 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Case, MeshSource};
 use crate::Result;
+use crate::board;
 use crate::input::{self, Index, Override, Source};
 
 /// Keys of which only one can be given: an override with one drops the file's other.
@@ -63,6 +64,10 @@ impl Case {
             case.output.directory = Path::new("out").join(&case.name);
         } else if from_file("output.directory") {
             case.output.directory = folder.join(&case.output.directory);
+        }
+        if board::is_file(&case.node.board) && from_file("node.board") {
+            let path = folder.join(&case.node.board);
+            case.node.board = path.to_string_lossy().into_owned();
         }
         case.places = index.places(&source);
         case.check()?;
