@@ -1,6 +1,5 @@
 //! Board files: all of them, how a board is recognised, and what is refused.
 
-#[allow(dead_code)]
 mod energy_made;
 
 use std::path::Path;
