@@ -172,9 +172,11 @@ fn memory_that_a_device_lacks_is_refused() {
     assert!(error.contains("cannot share buffers"), "{error}");
     assert!(error.contains("use auto, which is zero-copy"), "{error}");
 
+    let asked = [&asked[..], &["--precision", "fp64"]].concat();
     let error = refused(rusticl(folder.command(&asked)), 2);
     assert!(error.contains(&format!("--device {index}")), "{error}");
     assert!(error.contains("has no double precision"), "{error}");
+    assert!(error.contains("--precision mixed"), "{error}");
 
     let auto = rusticl(folder.command(&CUBE));
     assert_eq!(auto.code, Some(0), "{}", auto.err);

@@ -74,6 +74,13 @@ pub(super) const BOARD: Flag = Flag {
     sets: Sets::Text("node.board"),
 };
 
+pub(super) const PRECISION: Flag = Flag {
+    name: "precision",
+    value: Some("auto|fp64|mixed"),
+    about: "What is computed with: mixed solves for the pressure in fp32, to the same tolerance",
+    sets: Sets::Key("node.precision"),
+};
+
 pub(super) const OUT: Flag = Flag {
     name: "out",
     value: Some("DIR"),

@@ -16,7 +16,7 @@ use crate::report::log::StepLine;
 use crate::report::progress::Progress;
 use crate::report::table;
 use crate::report::write::ensure_writable;
-use crate::split::Bandwidth;
+use crate::split::{Bandwidth, Precision};
 use crate::{Error, Result};
 
 use closing::Account;
@@ -34,6 +34,7 @@ pub(super) const COMMAND: Command = Command {
         flags::MEMORY,
         flags::THREADS,
         flags::BOARD,
+        flags::PRECISION,
         flags::OUT,
         flags::JSON,
         flags::QUIET,
@@ -143,7 +144,7 @@ fn line(s: &StepReport, wall_s: f64, energy_j: Option<f64>) -> StepLine {
 
 /// What the log says before the first step.
 fn introduction(sim: &Simulation, board: Option<&Board>) -> Vec<String> {
-    let node = &sim.engine.node;
+    let node = sim.engine.device_node();
     let mut lines = vec![
         format!(
             "case {}: {} cells, {} faces, viscosity {} m2/s",
@@ -169,7 +170,10 @@ fn introduction(sim: &Simulation, board: Option<&Board>) -> Vec<String> {
         ),
         None => format!("device: none; {} CPU thread(s)", node.pool.threads()),
     });
-    lines.extend(node.notes.iter().cloned());
+    if sim.engine.precision() != Precision::Fp64 {
+        lines.push(format!("precision: {}", sim.engine.precision().name()));
+    }
+    lines.extend(sim.engine.node.notes.iter().cloned());
     lines
 }
 

@@ -26,6 +26,7 @@ pub(super) const COMMAND: Command = Command {
         flags::DEVICE,
         flags::MEMORY,
         flags::THREADS,
+        flags::PRECISION,
         flags::OUT,
         flags::QUIET,
     ],
@@ -48,7 +49,7 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     for note in &sim.engine.node.notes {
         log::info!("{note}");
     }
-    let Some(device) = &sim.engine.node.device else {
+    let Some(device) = &sim.engine.device_node().device else {
         return Err(Error::failure(
             "there is no device to share work with, so there is no split to tune",
             "see `couloir devices`",
@@ -92,8 +93,8 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
         .filter(|s| s.stats.calls > 0)
         .map(|s| Found {
             label: &s.label,
-            kernel: s.kernel.name,
-            formula: s.kernel.formula,
+            kernel: s.name,
+            formula: s.formula,
             rows: s.rows,
             tuner: s.tuner(),
         })

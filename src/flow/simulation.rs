@@ -124,7 +124,11 @@ impl Simulation {
         let u = setup::initial(&case, &geometry);
         let viscous_rate = case.fluid.viscosity * setup::largest(&ops.viscous_rate);
         let dt_s = setup::first_dt(&case, &ops, &u, &given, viscous_rate);
-        let mut engine = Engine::open(&case.node.config(), setup::policy(&case))?;
+        let mut engine = Engine::open_in(
+            case.node.precision,
+            &case.node.config(),
+            setup::policy(&case),
+        )?;
         let bandwidth = engine.bandwidth()?;
         engine.begin_from(&bandwidth, cache);
         let mut stepper = Stepper::new(&engine, &ops, settings, &u, &given, dt_s)?;

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::kernel::{self, Real};
 use crate::node::Buffer;
 use crate::sparse::{Csr, Sell};
-use crate::split::{Engine, Operands, Site};
+use crate::split::{Engine, Operands, Place, Site};
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -89,6 +89,40 @@ impl<T: Real> Pcg<T> {
         floor: f64,
         max_iterations: usize,
     ) -> Result<Solution> {
+        self.run(engine, b, x, [tolerance, floor], max_iterations, false)
+    }
+
+    /// Solves `A x = b` like [`Pcg::solve`], where `b` is the residual that the last solve left,
+    /// computed anew, and `x` is zero: the directions of the last solve go on, `p <- p + D^-1 (r -
+    /// r_old)`, so that convergence is not set back (reliable updates: Clark et al. 2010, section
+    /// 3.3).
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn resume(
+        &mut self,
+        engine: &Engine<T>,
+        b: &mut Buffer<T>,
+        x: &mut Buffer<T>,
+        tolerance: f64,
+        max_iterations: usize,
+    ) -> Result<Solution> {
+        self.run(engine, b, x, [tolerance, 0.0], max_iterations, true)
+    }
+
+    fn run(
+        &mut self,
+        engine: &Engine<T>,
+        b: &mut Buffer<T>,
+        x: &mut Buffer<T>,
+        [tolerance, floor]: [f64; 2],
+        max_iterations: usize,
+        resume: bool,
+    ) -> Result<Solution> {
+        if resume {
+            // p <- z - p with the old residual here, and with the new one below.
+            self.turn(engine, -1.0)?;
+        }
         if self.singular {
             let own = &[&*b, &self.ones];
             let sum = engine.run(
@@ -138,7 +172,7 @@ impl<T: Real> Pcg<T> {
             initial: relative(rr),
             ..Solution::default()
         };
-        self.turn(engine, 0.0)?;
+        self.turn(engine, if resume { -1.0 } else { 0.0 })?;
         loop {
             s.residual = relative(rr);
             s.converged = s.residual <= tolerance;
@@ -198,7 +232,7 @@ impl<T: Real> Pcg<T> {
     }
 
     /// Its call sites, for reports.
-    pub fn sites(&self) -> Vec<&Site<T>> {
+    pub fn sites(&self) -> Vec<&Place> {
         vec![
             &self.residual,
             &self.norm,

@@ -97,10 +97,11 @@ pub struct Config {
     pub threads: Option<usize>,
 }
 
-/// The node: threads, device, memory.
+/// The node: threads, device, memory. Clones share threads and device.
+#[derive(Clone)]
 pub struct Node {
     /// Pinned CPU threads.
-    pub pool: Pool,
+    pub pool: Rc<Pool>,
     /// The device, when there is one that works.
     pub device: Option<Rc<Device>>,
     /// How new buffers are held.
@@ -116,13 +117,21 @@ impl Node {
     /// # Errors
     /// [`Error::Input`] when the number of a device or of threads makes no sense.
     pub fn open(config: &Config) -> Result<Self> {
+        Self::open_for(config, true)
+    }
+
+    /// As [`Node::open`]; without `double`, any device will do, not only one with fp64.
+    ///
+    /// # Errors
+    /// As [`Node::open`].
+    pub fn open_for(config: &Config, double: bool) -> Result<Self> {
         let cores = topology::allowed_cores();
         let mut notes = Vec::new();
         opencl::reserve_software_cores(cores.len());
         let info = match config.device {
             DeviceChoice::None => None,
             DeviceChoice::Index(i) => Some(opencl::by_index(i)?),
-            DeviceChoice::Auto => opencl::best(&mut notes),
+            DeviceChoice::Auto => opencl::best(double, &mut notes),
         };
         if let Some(threads @ (0 | 4097..)) = config.threads {
             return Err(Error::input(
@@ -146,7 +155,7 @@ impl Node {
             }
         }
         // After the device, whose opening changes the affinity of this thread for a while.
-        let pool = Pool::new(config.threads.unwrap_or(host.len()), host);
+        let pool = Rc::new(Pool::new(config.threads.unwrap_or(host.len()), host));
         let memory = device.as_ref().map_or(MemoryKind::Host, |d| d.memory);
         Ok(Self {
             pool,
@@ -154,6 +163,17 @@ impl Node {
             memory,
             notes,
         })
+    }
+
+    /// The same threads without the device.
+    #[must_use]
+    pub fn without_device(&self) -> Self {
+        Self {
+            pool: Rc::clone(&self.pool),
+            device: None,
+            memory: MemoryKind::Host,
+            notes: Vec::new(),
+        }
     }
 
     /// What a user should know about a device that is none of its own but runs on the CPU.

@@ -157,9 +157,10 @@ fn describe(index: usize, id: cl_device_id, platform: &str) -> DeviceInfo {
     }
 }
 
-/// The device to take when none is named: real ones before software ones; more compute units
-/// break a tie. What keeps a device from being used goes to `notes`.
-pub fn best(notes: &mut Vec<String>) -> Option<DeviceInfo> {
+/// The device to take when none is named: real ones before software ones, then those with double
+/// precision; more compute units break a tie. Where `double`, only those with it. What keeps a
+/// device from being used goes to `notes`.
+pub fn best(double: bool, notes: &mut Vec<String>) -> Option<DeviceInfo> {
     let all = match devices() {
         Ok(all) => all,
         Err(why) => {
@@ -167,16 +168,16 @@ pub fn best(notes: &mut Vec<String>) -> Option<DeviceInfo> {
             return None;
         }
     };
-    let (usable, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|d| d.fp64);
+    let (usable, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|d| d.fp64 || !double);
     for d in &others {
         notes.push(format!(
-            "device {} ({}) has no double precision and is left out",
+            "device {} ({}) has no double precision and is left out; precision mixed uses it",
             d.index, d.name
         ));
     }
     let best = usable
         .into_iter()
-        .max_by_key(|d| (!d.software, d.units, std::cmp::Reverse(d.index)));
+        .max_by_key(|d| (!d.software, d.fp64, d.units, std::cmp::Reverse(d.index)));
     if best.is_none() {
         notes.push("no OpenCL device with double precision; running on the CPU alone".into());
     }

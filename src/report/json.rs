@@ -11,6 +11,7 @@ use super::write::write_file;
 use crate::Error;
 use crate::board::Board;
 use crate::node::{MemoryKind, Node, topology};
+pub use crate::split::Precision;
 
 /// The report of `couloir run`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,7 +26,7 @@ pub struct RunReport {
     pub ranks: usize,
     /// The board.
     pub board: BoardReport,
-    /// Precision of the device's kernels.
+    /// What the run computes with.
     pub precision: Precision,
     /// The operators in use: `symmetry-preserving` or `consistent`.
     pub discretisation: String,
@@ -57,16 +58,6 @@ pub struct RunReport {
     pub energy: EnergyReport,
     /// The kernels of the time loop, in the order of their share of the step.
     pub kernels: Vec<KernelReport>,
-}
-
-/// Precision of the device's kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Precision {
-    /// 64 bits throughout.
-    Fp64,
-    /// 32 bits inside iterations, 64 bits for residuals and corrections.
-    Mixed,
 }
 
 /// The board that a run was on.

@@ -35,6 +35,9 @@ impl<T: Real> Engine<T> {
     /// # Errors
     /// Out of memory, or the device failed.
     pub fn bandwidth(&self) -> Result<Bandwidth> {
+        if let (None, Some(single)) = (&self.node.device, &self.single) {
+            return single.bandwidth();
+        }
         let n = ARRAY_BYTES / size_of::<T>();
         let (mut y, x) = (self.node.buffer::<T>(n)?, self.node.buffer::<T>(n)?);
         let mut site = self.site(axpy::kernel(), "bandwidth", n)?;

@@ -1,11 +1,12 @@
 //! Where an engine cuts: searches per site, or one for all where memory is discrete.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use super::Bandwidth;
 use super::cache::{Cache, Entry, Key};
 use super::engine::{Engine, Policy};
-use super::site::Site;
+use super::site::{Place, Site};
 use super::tuner::{Call, Params, Tuner};
 use crate::Result;
 use crate::kernel::Real;
@@ -35,13 +36,20 @@ impl<T: Real> Engine<T> {
                 ..Params::default()
             };
             let tuner = Tuner::new(JOINT_PARTS, 1, self.device_share, params);
-            self.joint = Some(RefCell::new(tuner));
+            self.joint = Some(Rc::new(RefCell::new(tuner)));
+        }
+        let (cache, joint) = (&self.cache, &self.joint);
+        if let Some(single) = &mut self.single {
+            single.begin_from(bandwidth, cache.clone());
+            if joint.is_some() {
+                single.joint.clone_from(joint);
+            }
         }
     }
 
     /// A tuner that starts where an earlier run ended, else at the share that equation 3.4 of the
     /// thesis gives to the device.
-    pub(super) fn tuner(&self, site: &Site<T>) -> Tuner {
+    pub(super) fn tuner(&self, site: &Place) -> Tuner {
         let params = Params {
             budget_s: TUNING_BUDGET_S,
             ..Params::default()
@@ -66,39 +74,48 @@ impl<T: Real> Engine<T> {
     /// Tells what a whole step cost: where memory is discrete, all sites share one cut, which is
     /// tuned by it.
     pub fn step_done(&self, seconds_s: f64) {
-        if let Some(joint) = &self.joint {
+        if let Some(joint) = self.shared_cut() {
             joint.borrow_mut().record(Call { seconds_s });
         }
     }
 
     /// The tuner of the cut that all sites share, where they do.
     pub fn joint_tuner(&self) -> Option<Tuner> {
-        self.joint.as_ref().map(|t| t.borrow().clone())
+        self.shared_cut().map(|t| t.borrow().clone())
+    }
+
+    /// The cut of all sites that see the device: of both precisions if both do.
+    fn shared_cut(&self) -> Option<&RefCell<Tuner>> {
+        let single = || self.single.as_ref().and_then(|s| s.joint.as_deref());
+        self.joint.as_deref().or_else(single)
     }
 
     /// Whether a search for cuts goes on, at any of `sites` or for all.
-    pub fn is_tuning(&self, sites: &[&Site<T>]) -> bool {
-        let joint = self.joint.as_ref().is_some_and(|t| t.borrow().tuning());
+    pub fn is_tuning(&self, sites: &[&Place]) -> bool {
+        let joint = self.shared_cut().is_some_and(|t| t.borrow().tuning());
         joint || sites.iter().any(|s| s.is_tuning())
     }
 
     /// Share of the rows of `site` that the device takes.
-    pub fn ratio(&self, site: &Site<T>) -> f64 {
+    pub fn ratio(&self, site: &Place) -> f64 {
+        if let (true, Some(single)) = (site.precision != T::NAME, &self.single) {
+            return single.ratio(site);
+        }
         match &self.joint {
             Some(joint) => joint.borrow().ratio(),
             None => site.ratio(),
         }
     }
 
-    fn key(&self, site: &Site<T>) -> Key {
+    fn key(&self, site: &Place) -> Key {
         let device = self.node.device.as_ref().map(|d| &d.info);
         Key {
             board: topology::host_name(),
             device: device.map_or_else(String::new, |i| format!("{} {}", i.name, i.driver)),
-            kernel: site.kernel.name.to_string(),
+            kernel: site.name.to_string(),
             label: site.label.clone(),
             rows: site.rows,
-            precision: T::NAME.to_string(),
+            precision: site.precision.to_string(),
             threads: self.node.pool.threads(),
         }
     }
@@ -107,11 +124,17 @@ impl<T: Real> Engine<T> {
     ///
     /// # Errors
     /// The cache file cannot be written.
-    pub fn remember(&mut self, sites: &[&Site<T>]) -> Result<()> {
+    pub fn remember(&mut self, sites: &[&Place]) -> Result<()> {
+        if let Some(single) = &mut self.single {
+            single.remember(sites)?;
+        }
         if self.program.is_none() || self.policy != Policy::Auto || self.joint.is_some() {
             return Ok(());
         }
-        for site in sites.iter().filter(|s| !s.is_tuning()) {
+        for site in sites
+            .iter()
+            .filter(|s| s.precision == T::NAME && !s.is_tuning())
+        {
             if let Some(seconds_s) = site.tuner.settled_s() {
                 self.cache.put(Entry {
                     key: self.key(site),

@@ -1,13 +1,15 @@
 //! The split itself: one call of a kernel on both sides.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Instant;
 
 use opencl3::kernel::{set_kernel_arg, set_kernel_arg_svm_pointer};
 
 use super::cache::Cache;
 use super::call::{Args, count, fits, reductions};
+use super::convert;
 use super::host::{HostCall, Span};
 use super::site::Site;
 use super::tuner::{Call, Tuner};
@@ -67,7 +69,11 @@ pub struct Engine<T: Real> {
     pub(super) device_share: f64,
     pub(super) cache: Cache,
     /// One cut for all sites, where a cut of its own would make each copy vectors.
-    pub(super) joint: Option<RefCell<Tuner>>,
+    pub(super) joint: Option<Rc<RefCell<Tuner>>>,
+    /// The same node in single precision, for inner solves: see [`Precision::Mixed`].
+    ///
+    /// [`Precision::Mixed`]: super::Precision::Mixed
+    pub single: Option<Box<Engine<f32>>>,
     _precision: std::marker::PhantomData<T>,
 }
 
@@ -78,8 +84,11 @@ impl<T: Real> Engine<T> {
     /// # Errors
     /// As [`Node::open`]; the failure of a device that was asked for.
     pub fn open(config: &Config, policy: Policy) -> Result<Self> {
-        let cache = cache_dir().map(|d| d.join("kernels"));
-        Self::open_with(config, policy, &list(), cache.as_deref())
+        Self::open_with(config, policy, &list(), Self::kernel_cache().as_deref())
+    }
+
+    pub(super) fn kernel_cache() -> Option<PathBuf> {
+        cache_dir().map(|d| d.join("kernels"))
     }
 
     pub(super) fn open_with(
@@ -88,15 +97,12 @@ impl<T: Real> Engine<T> {
         kernels: &[Kernel<T>],
         cache: Option<&Path>,
     ) -> Result<Self> {
-        let mut engine = Self::on(Node::open(config)?, policy);
-        let Some(device) = engine.node.device.clone() else {
+        let node = Node::open_for(config, T::CL == "double")?;
+        let mut engine = Self::on(node, policy);
+        if engine.node.device.is_none() {
             return Ok(engine);
-        };
-        let ready = Self::compile(&device, kernels, cache).and_then(|program| {
-            engine.program = Some(program);
-            engine.self_check(kernels)
-        });
-        let Err(e) = ready else {
+        }
+        let Err(e) = engine.make_ready(kernels, cache) else {
             engine.node.notes.extend(engine.node.emulation());
             return Ok(engine);
         };
@@ -117,7 +123,16 @@ impl<T: Real> Engine<T> {
         Ok(engine)
     }
 
-    fn on(node: Node, policy: Policy) -> Self {
+    /// Compiles the kernels for the device and checks each.
+    pub(super) fn make_ready(&mut self, kernels: &[Kernel<T>], cache: Option<&Path>) -> Result<()> {
+        if let Some(device) = &self.node.device {
+            self.program = Some(Self::compile(device, kernels, cache)?);
+            self.self_check(kernels)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn on(node: Node, policy: Policy) -> Self {
         Self {
             node,
             program: None,
@@ -125,6 +140,7 @@ impl<T: Real> Engine<T> {
             device_share: 0.5,
             cache: Cache::default(),
             joint: None,
+            single: None,
             _precision: std::marker::PhantomData,
         }
     }
@@ -136,18 +152,10 @@ impl<T: Real> Engine<T> {
             return Err(Error::input(
                 format!("--device {}", device.info.index),
                 format!("{} has no double precision", device.info.name),
-                "take another from `couloir devices`, or run with --device none",
+                "run with --precision mixed, take another from `couloir devices`, or run with --device none",
             ));
         }
-        let pragma = if double {
-            "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-        } else {
-            ""
-        };
-        let mut source = format!("{pragma}{}", include_str!("../../cl/common.cl"));
-        for k in kernels {
-            source.push_str(k.source);
-        }
+        let source = source(kernels);
         let options = format!(
             "-w -D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={}",
             T::CL,
@@ -169,11 +177,11 @@ impl<T: Real> Engine<T> {
         };
         let mut site = Site::new(&self.node, kernel, label, rows, handle)?;
         if self.program.is_some() {
-            site.tuner = match self.policy {
-                Policy::Fixed(ratio) => Tuner::fixed(site.rows, BLOCK, ratio),
-                Policy::Auto if self.joint.is_some() => site.tuner,
-                Policy::Auto => self.tuner(&site),
-            };
+            match self.policy {
+                Policy::Fixed(ratio) => site.tuner = Tuner::fixed(site.rows, BLOCK, ratio),
+                Policy::Auto if self.joint.is_some() => {}
+                Policy::Auto => site.tuner = self.tuner(&site),
+            }
         }
         Ok(site)
     }
@@ -298,4 +306,22 @@ impl<T: Real> Engine<T> {
             .start(d.link.queue.get(), k, cut / t.item, t.group)
             .map_err(fail)
     }
+}
+
+/// What the compiler of a device is given. Only a program in double precision names `double`:
+/// there are compilers that refuse the word.
+pub(super) fn source<T: Real>(kernels: &[Kernel<T>]) -> String {
+    let double = T::CL == "double";
+    let mut source = String::new();
+    if double {
+        source.push_str("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
+    }
+    source.push_str(include_str!("../../cl/common.cl"));
+    for k in kernels {
+        source.push_str(k.source);
+    }
+    if double {
+        source.push_str(convert::SOURCE);
+    }
+    source
 }

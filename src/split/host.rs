@@ -14,6 +14,10 @@ pub(super) struct Span<T> {
     first: usize,
 }
 
+// SAFETY: shared between threads a span does nothing but hand out parts, whose ranges the caller
+// of `part` keeps apart; T is sent with them.
+unsafe impl<T: Send> Sync for Span<T> {}
+
 impl<T> Default for Span<T> {
     fn default() -> Self {
         Self {
@@ -38,7 +42,7 @@ impl<T> Span<T> {
     /// # Safety
     /// The slice that the span was made from is borrowed for `'a`, and ranges handed out at the
     /// same time do not overlap.
-    unsafe fn part<'a>(self, from: usize, to: usize) -> &'a mut [T] {
+    pub(super) unsafe fn part<'a>(self, from: usize, to: usize) -> &'a mut [T] {
         if self.len == 0 {
             return &mut [];
         }

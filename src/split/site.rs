@@ -1,5 +1,7 @@
 //! A place in the algorithm where a kernel is called: its cut and its statistics.
 
+use std::ops::{Deref, DerefMut};
+
 use opencl3::kernel::Kernel as ClKernel;
 
 use super::tuner::Tuner;
@@ -28,17 +30,29 @@ impl Stats {
     }
 }
 
-/// A kernel, the rows it runs on here, and where they are cut.
-pub struct Site<T: Real> {
-    /// The operation.
-    pub kernel: Kernel<T>,
+/// What reports, caches and searches know of a site, whatever its precision.
+#[derive(Debug)]
+pub struct Place {
     /// What it is for; unique among a solver's sites.
     pub label: String,
+    /// Name of its kernel.
+    pub name: &'static str,
+    /// Formula of its kernel.
+    pub formula: &'static str,
+    /// `fp64` or `fp32`.
+    pub precision: &'static str,
     /// Rows, in whole blocks.
     pub rows: usize,
     /// What it cost.
     pub stats: Stats,
     pub(super) tuner: Tuner,
+}
+
+/// A kernel, the rows it runs on here, and where they are cut.
+pub struct Site<T: Real> {
+    /// The operation.
+    pub kernel: Kernel<T>,
+    pub(super) place: Place,
     pub(super) handle: Option<ClKernel>,
     pub(super) device_partial: Vec<Buffer<T>>,
     pub(super) host_partial: Vec<Vec<T>>,
@@ -56,10 +70,15 @@ impl<T: Real> Site<T> {
         let reductions = kernel.shape.reduce.len();
         let device_partial = if handle.is_some() { reductions } else { 0 };
         Ok(Self {
-            label: label.to_string(),
-            rows,
-            stats: Stats::default(),
-            tuner: Tuner::fixed(rows, BLOCK, 0.0),
+            place: Place {
+                label: label.to_string(),
+                name: kernel.name,
+                formula: kernel.formula,
+                precision: T::NAME,
+                rows,
+                stats: Stats::default(),
+                tuner: Tuner::fixed(rows, BLOCK, 0.0),
+            },
             handle,
             device_partial: (0..device_partial)
                 .map(|_| node.buffer(rows / BLOCK))
@@ -68,7 +87,22 @@ impl<T: Real> Site<T> {
             kernel,
         })
     }
+}
 
+impl<T: Real> Deref for Site<T> {
+    type Target = Place;
+    fn deref(&self) -> &Place {
+        &self.place
+    }
+}
+
+impl<T: Real> DerefMut for Site<T> {
+    fn deref_mut(&mut self) -> &mut Place {
+        &mut self.place
+    }
+}
+
+impl Place {
     /// Whether the tuner still tries cuts here.
     pub fn is_tuning(&self) -> bool {
         self.tuner.tuning()

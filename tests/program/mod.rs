@@ -13,9 +13,15 @@ const SAMPLES: usize = 2001;
 
 /// A simulation of the case `text`, on the CPU.
 pub fn open(text: &str, threads: usize) -> Simulation {
+    open_in(text, threads, "auto")
+}
+
+/// The same in a `precision`.
+pub fn open_in(text: &str, threads: usize, precision: &str) -> Simulation {
     let sets = [
         Override::new("node.device", "none", "program"),
         Override::new("node.threads", &threads.to_string(), "program"),
+        Override::new("node.precision", precision, "program"),
     ];
     let case = Case::parse(text, Path::new("program.toml"), &sets).expect("the case is valid");
     Simulation::open(case).expect("the case fits its mesh")

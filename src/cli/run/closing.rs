@@ -4,7 +4,7 @@ use crate::board::Board;
 use crate::energy::{Source, Totals};
 use crate::flow::simulation::{Simulation, StepReport};
 use crate::report::json::{
-    BoardReport, DeviceReport, EnergyReport, KernelReport, PoissonReport, Precision, RunReport,
+    BoardReport, DeviceReport, EnergyReport, KernelReport, PoissonReport, RunReport,
 };
 
 /// Even and odd steps without tuning that a prediction is based on, at least.
@@ -141,9 +141,9 @@ impl Account {
             faces: sim.mesh.faces(),
             ranks: 1,
             board: BoardReport::of(board),
-            precision: Precision::Fp64,
+            precision: sim.engine.precision(),
             discretisation: sim.scheme.name().to_string(),
-            device: DeviceReport::of(&sim.engine.node),
+            device: DeviceReport::of(sim.engine.device_node()),
             threads: sim.engine.node.pool.threads(),
             steps,
             time_s: sim.time_s,
@@ -190,7 +190,7 @@ impl Account {
                 let time_s = self.total.seconds_s[i];
                 let gb_per_s = calls * s.stats.call_bytes / time_s.max(f64::MIN_POSITIVE) / 1e9;
                 KernelReport {
-                    name: format!("{} ({})", s.label, s.kernel.name),
+                    name: format!("{} ({})", s.label, s.name),
                     calls_per_step: calls / steps,
                     split_ratio: sim.engine.ratio(s),
                     time_s,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use crate::board::AUTO;
 use crate::node::{Config, DeviceChoice, MemoryKind};
+use crate::split::Precision;
 
 /// `[node]`: how the node's processors are used.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -25,6 +26,10 @@ pub struct Node {
     /// `board`: `"auto"` (recognised), the name of a board, or a board file.
     #[serde(deserialize_with = "board")]
     pub board: String,
+    /// `precision`: `"fp64"`, `"mixed"` (inner iterations of the pressure solve in fp32, to the
+    /// same tolerance), or `"auto"`: mixed on a device without fp64, else fp64.
+    #[serde(deserialize_with = "precision")]
+    pub precision: Option<Precision>,
     /// `nameplate_watts`: power of the whole node, for an estimate where no sensor is found.
     #[serde(rename = "nameplate_watts")]
     pub nameplate_w: Option<f64>,
@@ -38,6 +43,7 @@ impl Default for Node {
             memory: None,
             threads: None,
             board: AUTO.to_owned(),
+            precision: None,
             nameplate_w: None,
         }
     }
@@ -126,6 +132,21 @@ fn memory<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<MemoryKin
         Name::Svm => Some(MemoryKind::Svm),
         Name::Discrete => Some(MemoryKind::Discrete),
         Name::Host => Some(MemoryKind::Host),
+    })
+}
+
+fn precision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Precision>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Name {
+        Auto,
+        Fp64,
+        Mixed,
+    }
+    Ok(match Name::deserialize(deserializer)? {
+        Name::Auto => None,
+        Name::Fp64 => Some(Precision::Fp64),
+        Name::Mixed => Some(Precision::Mixed),
     })
 }
 

@@ -24,9 +24,9 @@ use crate::flow::boundary::Vectors;
 use crate::flow::operators::{Operators, Scheme};
 use crate::flow::plain::Settings;
 use crate::kernel::Kernel;
-use crate::linear::{Pcg, Solution};
+use crate::linear::{Solution, Solver};
 use crate::node::Buffer;
-use crate::split::{Engine, Operands, Site};
+use crate::split::{Engine, Operands, Place, Site};
 use crate::{Error, Result};
 
 /// Three buffers: a vector field by components.
@@ -40,7 +40,7 @@ pub struct Stepper {
     f: Fields,
     m: Matrices,
     boundary: Boundary,
-    pcg: Pcg<f64>,
+    poisson: Solver,
     s: Sites,
     theta: f64,
     /// Energy produced and dissipated per theta at the start of the last step.
@@ -79,7 +79,7 @@ impl Stepper {
             f: Fields::new(&engine.node, ops, u)?,
             m,
             boundary: Boundary::new(&engine.node, ops, settings, given)?,
-            pcg: Pcg::new(engine, &ops.laplacian, ops.boundary.is_singular())?,
+            poisson: Solver::new(engine, &ops.laplacian, ops.boundary.is_singular())?,
             s: Sites::new(engine, ops, elements)?,
             theta: 0.0,
             budget: None,
@@ -171,7 +171,7 @@ impl Stepper {
         let floor = f64::EPSILON * 2.0 * self.rate_max * self.volume_norm / dt;
         let (b, p) = (&mut self.f.b, &mut self.f.p);
         let solution = self
-            .pcg
+            .poisson
             .solve(engine, b, p, tolerance, floor, max_iterations)?;
         self.converged(solution)?;
         self.close(engine, dt)?;
@@ -221,15 +221,15 @@ impl Stepper {
     }
 
     /// Every call site, for tuning and reports.
-    pub fn sites(&self) -> Vec<&Site<f64>> {
+    pub fn sites(&self) -> Vec<&Place> {
         let mut all = self.s.used(self.scheme);
-        all.extend(self.pcg.sites());
+        all.extend(self.poisson.sites());
         all
     }
 
     /// Bytes copied between host and device so far, matrices left out (they move once).
     pub fn copied_bytes(&self) -> u64 {
-        self.f.copied_bytes() + self.boundary.copied_bytes() + self.pcg.copied_bytes()
+        self.f.copied_bytes() + self.boundary.copied_bytes() + self.poisson.copied_bytes()
     }
 }
 

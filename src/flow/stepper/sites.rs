@@ -4,7 +4,7 @@ use super::K;
 use crate::Result;
 use crate::flow::operators::{Operators, Scheme};
 use crate::kernel;
-use crate::split::{Engine, Site};
+use crate::split::{Engine, Place, Site};
 
 /// Makes the struct, its constructor and the list of its members from one table.
 macro_rules! sites {
@@ -27,8 +27,8 @@ macro_rules! sites {
             }
 
             /// The sites that `scheme` calls.
-            pub fn used(&self, scheme: Scheme) -> Vec<&Site<f64>> {
-                let mut all = Vec::new();
+            pub fn used(&self, scheme: Scheme) -> Vec<&Place> {
+                let mut all: Vec<&Place> = Vec::new();
                 $(if $schemes(scheme) {
                     all.push(&self.$name);
                 })*

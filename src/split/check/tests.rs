@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::kernel::{Kernel, axpy, dot};
+use crate::kernel::{Kernel, axpy, dot, list};
 use crate::node::opencl::{self, DeviceInfo};
 use crate::node::topology::allowed_cores;
 use crate::node::{Config, DeviceChoice};
@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// The device that `auto` takes.
 fn device() -> Option<DeviceInfo> {
     let mut notes = Vec::new();
-    let found = opencl::best(&mut notes);
+    let found = opencl::best(true, &mut notes);
     if found.is_none() {
         eprintln!("SKIPPED: {notes:?}");
     }
@@ -99,4 +99,31 @@ fn a_device_that_does_not_compile_the_kernels_is_left_out() {
         .map(|_| ())
         .unwrap_err();
     assert!(error.to_string().contains("NO_SUCH_THING"), "{error}");
+}
+
+/// The words of a source, comments left out.
+fn words(source: &str) -> Vec<String> {
+    let mut code = String::new();
+    for (i, part) in source.split("/*").enumerate() {
+        code.push_str(if i == 0 {
+            part
+        } else {
+            part.split_once("*/").expect("a comment ends").1
+        });
+    }
+    let word = |c: char| !(c.is_alphanumeric() || "_.".contains(c));
+    code.split(word).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_source_in_single_precision_has_no_double() {
+    let double = |w: &String| w.contains("double") || w.contains("fp64");
+    // 0.5 is a double, 0.5f is not.
+    let literal = |w: &String| w.contains('.') && w.parse::<f64>().is_ok();
+    let single = words(&super::super::engine::source(&list::<f32>()));
+    assert!(single.len() > 1000);
+    let found: Vec<_> = single.iter().filter(|w| double(w) || literal(w)).collect();
+    assert!(found.is_empty(), "{found:?}");
+    let both = words(&super::super::engine::source(&list::<f64>()));
+    assert!(both.iter().any(double));
 }
