@@ -12,7 +12,7 @@ use opencl3::command_queue::{enqueue_nd_range_kernel, finish, flush};
 use opencl3::event::release_event;
 use opencl3::types::{cl_command_queue, cl_kernel};
 
-use super::pool::{PATIENCE, pause};
+use super::patience::Patience;
 use super::topology;
 
 /// One launch: handles as numbers, so that they can cross threads.
@@ -153,9 +153,9 @@ impl Helper {
 
     fn wait(&self) -> Result<(), i32> {
         let s = &self.slot;
-        let mut spins = 0;
+        let mut patience = Patience::default();
         while s.done.load(Ordering::Acquire) != s.turn.load(Ordering::Relaxed) {
-            pause(&mut spins);
+            patience.wait();
         }
         match s.code.load(Ordering::Relaxed) {
             0 => Ok(()),
@@ -187,10 +187,9 @@ impl Drop for Helper {
 fn serve(s: &Slot) {
     let mut done = 0;
     loop {
-        let mut spins = 0;
+        let mut patience = Patience::default();
         while s.turn.load(Ordering::Acquire) == done {
-            if spins < PATIENCE {
-                pause(&mut spins);
+            if patience.turn() {
                 continue;
             }
             s.asleep.store(true, Ordering::SeqCst);

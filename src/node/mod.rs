@@ -6,6 +6,7 @@ pub mod driver;
 pub mod memory;
 pub mod opencl;
 pub mod pages;
+mod patience;
 pub mod pool;
 pub mod program;
 pub mod topology;

@@ -9,14 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::thread::{JoinHandle, Thread};
 
+use super::patience::Patience;
 use super::topology;
 
 type Job<'a> = dyn Fn(usize) + Sync + 'a;
-
-/// Spins before yielding, and yields before sleeping: some milliseconds on a core of one's own,
-/// since waking a sleeping core takes longer than most kernels.
-const SPINS: u32 = 4_000;
-pub(super) const PATIENCE: u32 = SPINS + 10_000;
 
 struct Shared {
     /// Number of the current job; a change is the signal to start.
@@ -36,9 +32,9 @@ struct Join<'a>(&'a Shared);
 
 impl Drop for Join<'_> {
     fn drop(&mut self) {
-        let mut spins = 0;
+        let mut patience = Patience::default();
         while self.0.busy.load(Ordering::Acquire) > 0 {
-            pause(&mut spins);
+            patience.wait();
         }
     }
 }
@@ -150,23 +146,12 @@ impl Drop for Pool {
     }
 }
 
-/// One spin, or a yield once spinning has lasted.
-pub(super) fn pause(spins: &mut u32) {
-    *spins += 1;
-    if *spins < SPINS {
-        std::hint::spin_loop();
-    } else {
-        std::thread::yield_now();
-    }
-}
-
 fn work(shared: &Shared, asleep: &AtomicBool, t: usize) {
     let mut done = 0;
     loop {
-        let mut spins = 0;
+        let mut patience = Patience::default();
         while shared.turn.load(Ordering::Acquire) == done {
-            if spins < PATIENCE {
-                pause(&mut spins);
+            if patience.turn() {
                 continue;
             }
             asleep.store(true, Ordering::SeqCst);
