@@ -3,9 +3,10 @@
 //! for in seconds and joules.
 //!
 //! Modules import only downwards in this order:
-//! `cli` > `report` > `flow` > `linear` > `mesh` > `split` > `sparse` >
+//! `cli` > `report` > `bench` > `flow` > `linear` > `mesh` > `split` > `sparse` >
 //! `kernel` > `energy` > `board` > `node` > `input` > `error`.
 
+pub mod bench;
 pub mod board;
 pub mod cli;
 pub mod energy;

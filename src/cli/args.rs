@@ -51,6 +51,19 @@ impl Args {
         Board::open(&asked, &Tree::at("/"))
     }
 
+    /// The value of `flag`, as text; of several, the last.
+    ///
+    /// # Errors
+    /// A value that is not UTF-8.
+    pub(super) fn text(&self, flag: &Flag) -> Result<Option<&str>> {
+        let Some(value) = self.path(flag) else {
+            return Ok(None);
+        };
+        let place = format!("--{}", flag.name);
+        let garbled = || Error::input(place, "the value is not UTF-8", "give plain text");
+        value.to_str().map(Some).ok_or_else(garbled)
+    }
+
     /// What the flags set in the case, in their order.
     pub(super) fn overrides(&self) -> Result<Vec<Override>> {
         let mut overrides = Vec::new();
@@ -125,7 +138,7 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request>
         return Err(Error::input("couloir", "no command is given", usage(None)));
     };
     match (command.operand, operand) {
-        (Some(needed), None) => {
+        (Some(needed), None) if !needed.starts_with('[') => {
             let what = format!("{needed} is missing");
             Err(Error::input(
                 format!("couloir {}", command.name),

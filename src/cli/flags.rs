@@ -101,3 +101,66 @@ pub(super) const QUIET: Flag = Flag {
     about: "No lines per step and no notes: warnings and the closing report only",
     sets: Sets::Nothing,
 };
+
+pub(super) const ROWS: Flag = Flag {
+    name: "rows",
+    value: Some("N"),
+    about: "Work on the 7-point Laplacian on the cube nearest to N points (default 1000000)",
+    sets: Sets::Nothing,
+};
+
+pub(super) const MESH: Flag = Flag {
+    name: "mesh",
+    value: Some("FILE.msh"),
+    about: "Work on the Laplacian of the cells of a mesh",
+    sets: Sets::Nothing,
+};
+
+pub(super) const MATRIX: Flag = Flag {
+    name: "matrix",
+    value: Some("FILE.mtx|grid:K|tet:N|nodes:N"),
+    about: "Work on a Matrix Market file, a grid of K^3 points, N tetrahedra, or N nodes",
+    sets: Sets::Nothing,
+};
+
+pub(super) const ORDER: Flag = Flag {
+    name: "order",
+    value: Some("rcm|random|none"),
+    about: "Reorder the matrix, and show what that gains",
+    sets: Sets::Nothing,
+};
+
+pub(super) const WHERE: Flag = Flag {
+    name: "where",
+    value: Some("cpu|device|split|all"),
+    about: "Where to run (default all); cpu alone has all cores",
+    sets: Sets::Nothing,
+};
+
+pub(super) const FORMAT: Flag = Flag {
+    name: "format",
+    value: Some("sell|csr"),
+    about: "How the matrix of spmv is stored; csr runs on the CPU",
+    sets: Sets::Nothing,
+};
+
+pub(super) const FLUSH: Flag = Flag {
+    name: "flush",
+    value: None,
+    about: "Sweep 320 MiB through the caches before each call",
+    sets: Sets::Nothing,
+};
+
+pub(super) const EXHAUSTIVE: Flag = Flag {
+    name: "exhaustive",
+    value: None,
+    about: "Hold the cuts found for the split against a scan of all cuts",
+    sets: Sets::Nothing,
+};
+
+pub(super) const WRITE_MATRIX: Flag = Flag {
+    name: "write-matrix",
+    value: Some("FILE"),
+    about: "Write the matrix, too: NAME.mtx as Matrix Market, other names in binary",
+    sets: Sets::Nothing,
+};

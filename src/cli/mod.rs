@@ -3,6 +3,7 @@
 //! A command is a file with its `Command`, and one word in `COMMANDS`.
 
 mod args;
+mod bench;
 mod devices;
 mod flags;
 mod help;
@@ -21,9 +22,10 @@ use crate::{Error, Result};
 pub const STDOUT: &str = "standard output";
 
 /// All commands, in the order of the help text.
-const COMMANDS: [&Command; 4] = [
+const COMMANDS: [&Command; 5] = [
     &run::COMMAND,
     &tune::COMMAND,
+    &bench::COMMAND,
     &mesh::COMMAND,
     &devices::COMMAND,
 ];
@@ -32,7 +34,7 @@ const COMMANDS: [&Command; 4] = [
 struct Command {
     /// Its name.
     name: &'static str,
-    /// What it works on, such as `CASE.toml`; none if nothing.
+    /// What it works on, such as `CASE.toml`; in brackets if it may be left out; none if nothing.
     operand: Option<&'static str>,
     /// One line of help.
     about: &'static str,

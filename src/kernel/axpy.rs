@@ -29,6 +29,11 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
     }
 }
 
+/// The CPU paths: plain, and one that prefetches.
+pub fn paths<T: Real>() -> [fn(&mut Rows<'_, T>); 2] {
+    [host, ahead::host]
+}
+
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let a = r.scalars[0];
@@ -38,3 +43,22 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
 }
 
 crate::simd!(body);
+
+mod ahead {
+    use super::{Real, Rows};
+    use crate::kernel::group::{Group, WIDTH};
+    use crate::kernel::stream::{AHEAD_BYTES, prefetch};
+
+    #[inline(always)]
+    fn body<T: Real>(r: &mut Rows<'_, T>) {
+        let (y, x) = (&mut *r.inout[0], r.own[0]);
+        let (a, line) = (Group::splat(r.scalars[0]), AHEAD_BYTES / size_of::<T>());
+        for i in (0..r.n).step_by(WIDTH) {
+            prefetch(x, i + line);
+            prefetch(y, i + line);
+            a.fma(Group::load(x, i), Group::load(y, i)).store(y, i);
+        }
+    }
+
+    crate::simd!(body);
+}

@@ -1,6 +1,7 @@
 //! `sum <- x . y`: 2 flops and 16 bytes per row (fp64).
 
 use super::group::{Group, Lanes, groups};
+use super::stream::{AHEAD_BYTES, prefetch};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -33,16 +34,38 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
     }
 }
 
+/// The CPU paths: plain, and one that prefetches.
+pub fn paths<T: Real>() -> [fn(&mut Rows<'_, T>); 2] {
+    [host, ahead::host]
+}
+
 #[inline(always)]
-fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let [x, y, ..] = r.own;
+fn blocks<T: Real, const AHEAD: bool>(r: &mut Rows<'_, T>) {
+    let ([x, y, ..], line) = (r.own, AHEAD_BYTES / size_of::<T>());
     for b in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
         for i in groups(b) {
+            if AHEAD {
+                prefetch(x, i + line);
+                prefetch(y, i + line);
+            }
             sum.add(i, Group::load(x, i) * Group::load(y, i));
         }
         r.partial[0][b] = sum.sum();
     }
 }
 
+#[inline(always)]
+fn body<T: Real>(r: &mut Rows<'_, T>) {
+    blocks::<T, false>(r);
+}
+
 crate::simd!(body);
+
+mod ahead {
+    #[inline(always)]
+    fn body<T: crate::kernel::Real>(r: &mut crate::kernel::Rows<'_, T>) {
+        super::blocks::<T, true>(r);
+    }
+    crate::simd!(body);
+}

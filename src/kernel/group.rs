@@ -30,7 +30,7 @@ pub fn chunk<X>(x: &[X], at: usize) -> &[X; WIDTH] {
 
 /// `x[at .. at + WIDTH]`, to write.
 #[inline(always)]
-fn chunk_mut<X>(x: &mut [X], at: usize) -> &mut [X; WIDTH] {
+pub fn chunk_mut<X>(x: &mut [X], at: usize) -> &mut [X; WIDTH] {
     let Some(c) = x.get_mut(at..).and_then(<[X]>::first_chunk_mut) else {
         unreachable!("operands are whole blocks")
     };

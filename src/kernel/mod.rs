@@ -9,6 +9,7 @@ pub mod group;
 pub mod real;
 pub mod rows;
 pub mod simd;
+pub mod stream;
 
 pub use real::Real;
 pub use rows::{Mat, Rows};

@@ -1,5 +1,6 @@
 //! What a run says: log lines, the closing table, JSON, progress. Data in, text out.
 
+pub mod bench;
 pub mod json;
 pub mod log;
 pub mod profile;

@@ -1,7 +1,7 @@
 //! What surrounds a call: its arguments, checks, counts and reductions.
 
 use super::engine::Operands;
-use super::site::Site;
+use super::site::{Site, Traffic};
 use crate::kernel::rows::combine;
 use crate::kernel::{MAX_REDUCTIONS, Real};
 use crate::node::memory::Arg;
@@ -107,7 +107,6 @@ pub(super) fn count<T: Real>(site: &mut Site<T>, o: &Operands<'_, '_, T>) {
         .unwrap_or(0) as f64;
     let also_gathered = |b: &&&Buffer<T>| o.gather.iter().any(|g| std::ptr::eq(*g, **b));
     let own = o.own.iter().filter(|b| !also_gathered(b)).count();
-    let vectors = rows * size * (o.out.len() + 2 * o.inout.len() + own) as f64;
     let gathered: f64 = o.gather.iter().map(|b| b.len() as f64 * size).sum();
     let mats: f64 = o.mats.iter().map(|m| m.bytes()).sum();
     let entries: f64 = o
@@ -116,6 +115,12 @@ pub(super) fn count<T: Real>(site: &mut Site<T>, o: &Operands<'_, '_, T>) {
         .zip(site.kernel.flops.entry)
         .map(|(m, f)| m.nnz() as f64 * f)
         .sum();
-    site.stats.call_bytes = vectors + gathered + mats;
+    let traffic = Traffic {
+        read_bytes: rows * size * own as f64 + gathered + mats,
+        written_bytes: rows * size * o.out.len() as f64,
+        updated_bytes: rows * size * o.inout.len() as f64,
+    };
+    site.stats.call_traffic = traffic;
+    site.stats.call_bytes = traffic.bytes();
     site.stats.call_flops = rows * site.kernel.flops.row + entries;
 }

@@ -26,6 +26,7 @@ impl<T: Real> Engine<T> {
     /// at sites made from now on.
     pub fn begin_from(&mut self, bandwidth: &Bandwidth, cache: Cache) {
         self.device_share = bandwidth.device_share();
+        self.prefetch = bandwidth.prefetch;
         self.cache = cache;
         let discrete = self.node.memory == MemoryKind::Discrete;
         if discrete && self.program.is_some() && self.policy == Policy::Auto {
@@ -63,11 +64,11 @@ impl<T: Real> Engine<T> {
     /// Rows of the next call of `site` that the device takes.
     pub(super) fn cut(&self, site: &Site<T>) -> usize {
         match &self.joint {
-            Some(joint) => {
+            Some(joint) if self.policy == Policy::Auto => {
                 let (blocks, part) = (site.rows / BLOCK, joint.borrow().cut());
                 (blocks * part + JOINT_PARTS / 2) / JOINT_PARTS * BLOCK
             }
-            None => site.tuner.cut(),
+            _ => site.tuner.cut(),
         }
     }
 
@@ -102,8 +103,8 @@ impl<T: Real> Engine<T> {
             return single.ratio(site);
         }
         match &self.joint {
-            Some(joint) => joint.borrow().ratio(),
-            None => site.ratio(),
+            Some(joint) if self.policy == Policy::Auto => joint.borrow().ratio(),
+            _ => site.ratio(),
         }
     }
 

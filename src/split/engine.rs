@@ -13,7 +13,7 @@ use super::convert;
 use super::host::{HostCall, Span};
 use super::site::Site;
 use super::tuner::{Call, Tuner};
-use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, list};
+use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, list, stream};
 use crate::node::memory::Arg;
 use crate::node::program::{Program, cache_dir};
 use crate::node::{BLOCK, Buffer, Config, Device, DeviceChoice, Node};
@@ -67,6 +67,8 @@ pub struct Engine<T: Real> {
     pub(super) policy: Policy,
     /// Share of the rows that a site without a past begins with on the device.
     pub(super) device_share: f64,
+    /// Sites get CPU paths that prefetch, where there are any.
+    pub(super) prefetch: bool,
     pub(super) cache: Cache,
     /// One cut for all sites, where a cut of its own would make each copy vectors.
     pub(super) joint: Option<Rc<RefCell<Tuner>>>,
@@ -138,6 +140,7 @@ impl<T: Real> Engine<T> {
             program: None,
             policy,
             device_share: 0.5,
+            prefetch: false,
             cache: Cache::default(),
             joint: None,
             single: None,
@@ -145,7 +148,11 @@ impl<T: Real> Engine<T> {
         }
     }
 
-    fn compile(device: &Device, kernels: &[Kernel<T>], cache: Option<&Path>) -> Result<Program> {
+    pub(super) fn compile(
+        device: &Device,
+        kernels: &[Kernel<T>],
+        cache: Option<&Path>,
+    ) -> Result<Program> {
         let t = device.tuning;
         let double = T::CL == "double";
         if double && !device.info.fp64 {
@@ -166,11 +173,19 @@ impl<T: Real> Engine<T> {
         Program::build(device, &source, &options, cache)
     }
 
+    /// How sites that are made from now on are cut.
+    pub fn set_policy(&mut self, policy: Policy) {
+        self.policy = policy;
+    }
+
     /// A place to call `kernel` from, on `rows` rows.
     ///
     /// # Errors
     /// Out of memory, or the device has no such kernel.
-    pub fn site(&self, kernel: Kernel<T>, label: &str, rows: usize) -> Result<Site<T>> {
+    pub fn site(&self, mut kernel: Kernel<T>, label: &str, rows: usize) -> Result<Site<T>> {
+        if let (true, Some(host)) = (self.prefetch, stream::ahead(&kernel)) {
+            kernel.host = host;
+        }
         let handle = match &self.program {
             Some(p) => Some(p.kernel(&format!("{}_kernel", kernel.name))?),
             None => None,

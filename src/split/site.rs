@@ -9,6 +9,24 @@ use crate::Result;
 use crate::kernel::{Kernel, Real};
 use crate::node::{BLOCK, Buffer, Node, padded};
 
+/// Bytes that a call must move, every operand once.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Traffic {
+    /// Read and not written.
+    pub read_bytes: f64,
+    /// Written and not read.
+    pub written_bytes: f64,
+    /// Read, and written at the same place: bytes of the operand, which moves twice.
+    pub updated_bytes: f64,
+}
+
+impl Traffic {
+    /// All that moves.
+    pub fn bytes(&self) -> f64 {
+        self.read_bytes + self.written_bytes + 2.0 * self.updated_bytes
+    }
+}
+
 /// What the calls of one site cost.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
@@ -18,6 +36,8 @@ pub struct Stats {
     pub seconds_s: f64,
     /// Least memory traffic of one call (every operand once).
     pub call_bytes: f64,
+    /// The same by reads and writes.
+    pub call_traffic: Traffic,
     /// Floating-point operations of one call.
     pub call_flops: f64,
 }

@@ -1,0 +1,185 @@
+//! Timing: places take turns, so that a change of the machine's speed meets all of them.
+
+use std::time::Instant;
+
+use super::{Done, Side, Work};
+use crate::Result;
+use crate::energy::{Source, Supply};
+use crate::split::{Engine, Roofs};
+
+/// Bytes swept between calls where caches are flushed.
+pub const SWEEP_BYTES: usize = 320 << 20;
+
+/// Time of each place in all, at least, s; with as many calls at least; and at most, s, once
+/// there are a few.
+const ENOUGH_S: f64 = 0.4;
+const ENOUGH_CALLS: usize = 15;
+const MOST_S: f64 = 3.0;
+const FEW_CALLS: usize = 3;
+/// Time of one turn, s.
+const TURN_S: f64 = 0.03;
+/// Time for which joules are counted, s: ten intervals of a usual sensor.
+const ENERGY_S: f64 = 1.0;
+/// Longest search for a cut, s.
+const SEARCH_S: f64 = 10.0;
+
+/// What timing needs to know.
+pub(super) struct Clock<'a> {
+    /// Meters.
+    pub source: &'a Source,
+    /// What is swept between calls; empty without.
+    pub sweep: Vec<f64>,
+}
+
+/// Times of one place.
+#[derive(Default)]
+pub(super) struct Timing {
+    /// Seconds per unit of each call.
+    pub samples: Vec<f64>,
+    /// What was done per unit.
+    pub per_unit: Done,
+    /// Joules per unit.
+    pub joules: Option<f64>,
+    calls_s: f64,
+    units: f64,
+}
+
+impl Timing {
+    pub fn least(&self) -> f64 {
+        self.samples.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    pub fn median(&self) -> f64 {
+        let mut sorted = self.samples.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+    }
+
+    fn enough(&self) -> bool {
+        let calls = self.samples.len();
+        calls >= FEW_CALLS
+            && (self.calls_s >= MOST_S || calls >= ENOUGH_CALLS && self.calls_s >= ENOUGH_S)
+    }
+}
+
+impl<'a> Clock<'a> {
+    /// A clock; `flush` sweeps the caches between calls.
+    pub fn new(source: &'a Source, flush: bool) -> Self {
+        let sweep = if flush { SWEEP_BYTES / 8 } else { 0 };
+        Self {
+            source,
+            sweep: vec![1.0; sweep],
+        }
+    }
+
+    /// Reads more than the caches hold, with all threads.
+    fn flush(&self, engine: &Engine<f64>) {
+        let (pool, sweep) = (&*engine.node.pool, &self.sweep[..]);
+        pool.run(&|t| {
+            let part = sweep.get(pool.part(t, 0..sweep.len()));
+            let lines = part.unwrap_or(&[]).iter().step_by(8);
+            std::hint::black_box(lines.sum::<f64>());
+        });
+    }
+
+    /// One call; returns its seconds and units.
+    fn call(&self, engine: &Engine<f64>, work: &mut dyn Work) -> Result<(f64, f64)> {
+        work.reset()?;
+        if !self.sweep.is_empty() {
+            self.flush(engine);
+        }
+        let start = Instant::now();
+        let units = work.call(engine)?;
+        let seconds = start.elapsed().as_secs_f64();
+        engine.step_done(seconds);
+        Ok((seconds, units))
+    }
+
+    /// Seconds of one call.
+    pub fn seconds(&self, engine: &Engine<f64>, work: &mut dyn Work) -> Result<f64> {
+        self.call(engine, work).map(|(seconds, _)| seconds)
+    }
+
+    /// Lets the engine find the cuts of `work`; false if the search has not ended in time.
+    pub fn settle(&self, engine: &mut Engine<f64>, work: &mut dyn Work) -> Result<bool> {
+        engine.set_policy(Side::Split.policy());
+        let start = Instant::now();
+        while engine.is_tuning(&work.sites()) {
+            self.call(engine, work)?;
+            if start.elapsed().as_secs_f64() > SEARCH_S {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Times all of `works` in turns.
+    pub fn time(
+        &self,
+        engine: &mut Engine<f64>,
+        works: &mut [(Side, Roofs, Box<dyn Work>)],
+    ) -> Result<Vec<Timing>> {
+        let mut timings: Vec<Timing> = works.iter().map(|_| Timing::default()).collect();
+        let before: Vec<Done> = works.iter().map(|(_, roofs, w)| w.done(roofs)).collect();
+        let mut uncounted = vec![Done::default(); works.len()];
+        while timings.iter().any(|t| !t.enough()) {
+            for (i, (place, roofs, work)) in works.iter_mut().enumerate() {
+                engine.set_policy(place.policy());
+                let at = work.done(roofs);
+                // The first call of a turn finds the caches as another place has left them.
+                let warm_s = self.call(engine, work.as_mut())?.0;
+                uncounted[i] = uncounted[i].plus(work.done(roofs).minus(at));
+                let calls = (TURN_S / warm_s) as usize;
+                for _ in 0..calls.clamp(1, 2 * ENOUGH_CALLS) {
+                    let (seconds, units) = self.call(engine, work.as_mut())?;
+                    timings[i].samples.push(seconds / units);
+                    timings[i].calls_s += seconds;
+                    timings[i].units += units;
+                }
+            }
+        }
+        for (i, (place, roofs, work)) in works.iter_mut().enumerate() {
+            let done = work.done(roofs).minus(before[i]).minus(uncounted[i]);
+            timings[i].per_unit = done.times(1.0 / timings[i].units);
+            engine.set_policy(place.policy());
+            timings[i].joules = self.joules(engine, work.as_mut())?;
+        }
+        Ok(timings)
+    }
+
+    /// Joules of a unit, if a meter measures them: of calls one after the other for longer than
+    /// a sensor's interval. A sweep between calls would be counted, too.
+    fn joules(&self, engine: &Engine<f64>, work: &mut dyn Work) -> Result<Option<f64>> {
+        if !self.source.measured() || !self.sweep.is_empty() {
+            return Ok(None);
+        }
+        let (start_s, mut units) = (self.source.now_s(), 0.0);
+        while self.source.now_s() - start_s < ENERGY_S {
+            units += self.call(engine, work)?.1;
+        }
+        let joules = self.source.energy_between(start_s, self.source.now_s());
+        Ok(joules.map(|j| j / units))
+    }
+}
+
+impl Done {
+    fn plus(self, b: Self) -> Self {
+        Self {
+            flops: self.flops + b.flops,
+            bytes: self.bytes + b.bytes,
+            least_s: self.least_s + b.least_s,
+        }
+    }
+
+    fn minus(self, b: Self) -> Self {
+        self.plus(b.times(-1.0))
+    }
+
+    fn times(self, x: f64) -> Self {
+        Self {
+            flops: self.flops * x,
+            bytes: self.bytes * x,
+            least_s: self.least_s * x,
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! `couloir bench`: the contract of its JSON, verification at odd sizes, and what it refuses.
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn couloir(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_couloir"))
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary starts")
+}
+
+fn refused(args: &[&str]) -> String {
+    let output = couloir(args);
+    let error = String::from_utf8(output.stderr).expect("messages are UTF-8");
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
+    assert!(error.starts_with("error: "), "{args:?}: {error}");
+    assert_eq!(error.lines().count(), 1, "{args:?}: {error}");
+    error
+}
+
+/// A folder that goes away with its owner.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let name = format!("couloir-bench-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.join(name), text).unwrap();
+        self.file(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs a bench with `--json`; its text and its JSON.
+fn measured(folder: &Folder, args: &[&str]) -> (String, Value) {
+    let json = folder.file("bench.json");
+    let output = couloir(&[args, &["--json", &json]].concat());
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {error}");
+    let text = std::fs::read_to_string(&json).unwrap();
+    let value = serde_json::from_str(&text).unwrap();
+    (String::from_utf8(output.stdout).unwrap(), value)
+}
+
+fn keys(value: &Value) -> String {
+    let object = value.as_object().expect("an object");
+    object
+        .keys()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn has_device() -> bool {
+    let found = couloir::node::opencl::devices().is_ok_and(|all| all.iter().any(|d| d.fp64));
+    if !found {
+        eprintln!("SKIPPED on devices: there is none");
+    }
+    found
+}
+
+#[test]
+fn every_bench_is_verified_everywhere_and_keeps_the_contract() {
+    let folder = Folder::new("all");
+    let (text, json) = measured(&folder, &["bench", "--rows", "700"]);
+    assert_eq!(keys(&json), "machine results");
+    assert_eq!(keys(&json["machine"]), "bandwidth device threads");
+    assert_eq!(keys(&json["machine"]["bandwidth"]), "axpy copy read triad");
+    for roof in ["read", "copy", "triad", "axpy"] {
+        let rate = json["machine"]["bandwidth"][roof].as_f64().unwrap();
+        assert!(rate > 0.05, "{roof} {rate}");
+    }
+    let results = json["results"].as_array().unwrap();
+    let places: &[&str] = match has_device() {
+        true => &["cpu", "device", "split"],
+        false => &["cpu"],
+    };
+    let mut expected = Vec::new();
+    for kernel in ["spmv", "gspmv", "axpy", "dot", "pcg", "step"] {
+        expected.extend(places.iter().map(|place| (kernel, *place)));
+    }
+    let found: Vec<(&str, &str)> = (results.iter())
+        .map(|r| (r["kernel"].as_str().unwrap(), r["where"].as_str().unwrap()))
+        .filter(|(kernel, _)| expected.iter().any(|(k, _)| k == kernel))
+        .collect();
+    assert_eq!(found, expected);
+    for r in results {
+        let names = "format gb_per_s gflop_per_s joules kernel matrix nnz precision \
+                     roofline_fraction rows seconds_median seconds_min split_ratio threads \
+                     verified where";
+        assert_eq!(keys(r), names);
+        assert_eq!(r["verified"], true, "{r}");
+        assert_eq!(r["precision"], "fp64");
+        assert_eq!(r["rows"], 729, "{r}");
+        let number = |key: &str| r[key].as_f64().unwrap();
+        assert!(0.0 < number("seconds_min") && number("seconds_min") <= number("seconds_median"));
+        assert!(number("gflop_per_s") > 0.0 && number("gb_per_s") > 0.0);
+        assert!(number("roofline_fraction") > 0.0);
+        match r["where"].as_str() {
+            Some("cpu") => assert_eq!(r["split_ratio"], 0.0, "{r}"),
+            Some("device") => {
+                assert_eq!((&r["split_ratio"], &r["threads"]), (&1.0.into(), &0.into()))
+            }
+            _ => assert!((0.0..=1.0).contains(&number("split_ratio"))),
+        }
+        assert!(r["joules"].is_null() || number("joules") > 0.0);
+    }
+    // 12 nnz + 16 n bytes over the median time.
+    let spmv = &results[0];
+    assert_eq!(
+        (&spmv["nnz"], &spmv["matrix"], &spmv["format"]),
+        (&4617.into(), &"grid:9".into(), &"sell".into())
+    );
+    let bytes = spmv["gb_per_s"].as_f64().unwrap() * spmv["seconds_median"].as_f64().unwrap() * 1e9;
+    assert!(
+        (bytes - (12.0 * 4617.0 + 16.0 * 729.0)).abs() < 1.0,
+        "{bytes}"
+    );
+    assert!(
+        text.contains("roofs, GB/s") && text.contains("ns per row and iteration"),
+        "{text}"
+    );
+}
+
+#[test]
+fn files_orders_formats_and_searches_are_measured() {
+    let folder = Folder::new("files");
+    // Rectangular, with empty rows; then symmetric, reordered, against a scan of all cuts.
+    let wide = "%%MatrixMarket matrix coordinate pattern general\n5 300 4\n1 300\n1 7\n4 1\n3 2\n";
+    let wide = folder.write("wide.mtx", wide);
+    let args = [
+        "bench", "--matrix", &wide, "--where", "cpu", "--format", "csr", "--flush",
+    ];
+    let (text, json) = measured(&folder, &args);
+    for (at, format) in [(0, "csr"), (1, "sell")] {
+        let r = &json["results"][at];
+        let about = (&r["rows"], &r["nnz"], &r["format"], &r["verified"]);
+        assert_eq!(about, (&5.into(), &4.into(), &format.into(), &true.into()));
+    }
+    assert_eq!(json["machine"]["device"]["kind"], "none");
+    assert!(
+        text.contains("left out: ") && text.contains("needs a square matrix"),
+        "{text}"
+    );
+    assert!(text.contains("caches are swept before each call"), "{text}");
+
+    let made = folder.file("made.mtx");
+    let args = [
+        "bench",
+        "dot",
+        "--matrix",
+        "nodes:3000",
+        "--where",
+        "cpu",
+        "--write-matrix",
+        &made,
+    ];
+    measured(&folder, &args);
+    let mut args = vec!["bench", "spmv", "--matrix", &made, "--order", "rcm"];
+    if has_device() {
+        args.extend(["--where", "split", "--exhaustive"]);
+    } else {
+        args.extend(["--where", "cpu"]);
+    }
+    let (text, json) = measured(&folder, &args);
+    assert!(text.contains("order rcm: spmv on"), "{text}");
+    assert_eq!(json["results"][0]["verified"], true);
+    if has_device() {
+        assert_eq!(
+            keys(&json["tuning"][0]),
+            "best_ratio cuts evaluations excess kernel scanned search_s split_ratio"
+        );
+        assert_eq!(json["tuning"][0]["cuts"], json["tuning"][0]["scanned"]);
+    }
+}
+
+#[test]
+fn the_cells_of_a_mesh_are_a_matrix() {
+    let folder = Folder::new("mesh");
+    let mesh = "tests/data/meshes/cube_tet_8_22.msh";
+    let binary = folder.file("cells.csr");
+    let args = [
+        "bench",
+        "pcg",
+        "--mesh",
+        mesh,
+        "--where",
+        "cpu",
+        "--write-matrix",
+        &binary,
+    ];
+    let (_, json) = measured(&folder, &args);
+    assert_eq!(json["results"][0]["verified"], true);
+    let bytes = std::fs::read(&binary).unwrap();
+    assert_eq!(&bytes[..8], b"CSR-1\n\0\0");
+    let number = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap());
+    let (rows, nnz) = (number(8), number(24));
+    assert_eq!(
+        (rows, nnz),
+        (
+            json["results"][0]["rows"].as_u64().unwrap(),
+            json["results"][0]["nnz"].as_u64().unwrap()
+        )
+    );
+    assert_eq!(bytes.len() as u64, 32 + 8 * (rows + 1) + 12 * nnz);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let folder = Folder::new("refused");
+    let banner = "%%MatrixMarket matrix coordinate real general\n";
+    let wide = folder.write("wide.mtx", &format!("{banner}2 3 1\n1 1 1.0\n"));
+    let skew = folder.write(
+        "skew.mtx",
+        &format!("{banner}2 2 3\n1 1 1.0\n2 2 1.0\n1 2 1.0\n"),
+    );
+    let zero = folder.write("zero.mtx", &format!("{banner}2 2 1\n1 1 1.0\n"));
+    let nan = folder.write("nan.mtx", &format!("{banner}2 2 1\n1 1 nan\n"));
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["bench", "smpv"],
+            "smpv: there is no such bench; did you mean spmv?",
+        ),
+        (&["bench", "sort"], "choose one of: spmv, gspmv,"),
+        (
+            &["bench", "spmv", "--rows", "0"],
+            "--rows 0: 0 is not a number of at least 1",
+        ),
+        (
+            &["bench", "spmv", "--rows", "many"],
+            "--rows many: many is not a number",
+        ),
+        (
+            &["bench", "spmv", "--rows", "1000000000000"],
+            "GB of memory are available; take fewer rows",
+        ),
+        (
+            &["bench", "spmv", "--matrix", "grid:x"],
+            "--matrix grid:x: x is not a number",
+        ),
+        (
+            &["bench", "spmv", "--rows", "9", "--matrix", "grid:3"],
+            "more than one of --rows, --mesh and --matrix",
+        ),
+        (
+            &["bench", "spmv", "--matrix", "no.mtx"],
+            "no.mtx: the matrix cannot be read",
+        ),
+        (
+            &["bench", "spmv", "--mesh", "no.msh"],
+            "no.msh: the mesh cannot be read",
+        ),
+        (
+            &["bench", "spmv", "--matrix", &nan],
+            "nan.mtx:3: `nan` is not finite",
+        ),
+        (
+            &["bench", "pcg", "--matrix", &wide],
+            "pcg needs a square matrix, and this is 2 x 3",
+        ),
+        (
+            &["bench", "pcg", "--matrix", &skew],
+            "pcg needs a symmetric matrix; take another",
+        ),
+        (
+            &["bench", "pcg", "--matrix", &zero],
+            "pcg needs a positive diagonal",
+        ),
+        (
+            &["bench", "spmv", "--matrix", &wide, "--order", "rcm"],
+            "2 x 3 has no symmetric order",
+        ),
+        (
+            &["bench", "spmv", "--order", "best"],
+            "--order best: there is no such choice; choose one of: none, rcm, random",
+        ),
+        (
+            &["bench", "spmv", "--where", "gpu"],
+            "choose one of: cpu, device, split, all",
+        ),
+        (
+            &["bench", "spmv", "--format", "ell"],
+            "choose one of: sell, csr",
+        ),
+        (&["bench", "spmv", "--threads", "0"], "--threads 0"),
+        (
+            &["bench", "spmv", "--device", "fast"],
+            "'fast' is neither auto, none nor a number",
+        ),
+        (
+            &["bench", "spmv", "--where", "device", "--device", "none"],
+            "there is nothing to measure on",
+        ),
+        (&["bench", "spmv", "dot"], "dot: this word is one too many"),
+    ];
+    for (args, message) in cases {
+        let mut args = args.to_vec();
+        if !args.contains(&"--where") {
+            args.extend(["--where", "cpu"]);
+        }
+        let error = refused(&args);
+        assert!(error.contains(message), "{args:?}: {error}");
+    }
+}
