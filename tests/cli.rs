@@ -211,7 +211,7 @@ fn results_that_cannot_be_written_end_the_run_at_its_start() {
 #[test]
 fn help_lists_commands_and_flags() {
     let overview = printed(&["--help"]);
-    for command in ["run", "tune", "mesh", "devices"] {
+    for command in ["run", "tune", "mesh", "devices", "cluster"] {
         assert!(
             overview.contains(&format!("couloir {command}")),
             "{overview}"

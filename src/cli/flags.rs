@@ -164,3 +164,17 @@ pub(super) const WRITE_MATRIX: Flag = Flag {
     about: "Write the matrix, too: NAME.mtx as Matrix Market, other names in binary",
     sets: Sets::Nothing,
 };
+
+pub(super) const CASE: Flag = Flag {
+    name: "case",
+    value: Some("CASE.toml"),
+    about: "Read this case, too, and name its mesh",
+    sets: Sets::Nothing,
+};
+
+pub(super) const LINES: Flag = Flag {
+    name: "lines",
+    value: None,
+    about: "For scripts: a line per fact, words separated by tabs",
+    sets: Sets::Nothing,
+};

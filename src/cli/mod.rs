@@ -4,6 +4,7 @@
 
 mod args;
 mod bench;
+mod cluster;
 mod devices;
 mod flags;
 mod help;
@@ -22,12 +23,13 @@ use crate::{Error, Result};
 pub const STDOUT: &str = "standard output";
 
 /// All commands, in the order of the help text.
-const COMMANDS: [&Command; 5] = [
+const COMMANDS: [&Command; 6] = [
     &run::COMMAND,
     &tune::COMMAND,
     &bench::COMMAND,
     &mesh::COMMAND,
     &devices::COMMAND,
+    &cluster::COMMAND,
 ];
 
 /// A command.

@@ -1,5 +1,6 @@
 //! Files that people write: TOML whose errors name file, line and key.
 
+pub mod cluster;
 mod explain;
 mod names;
 mod source;
