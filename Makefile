@@ -2,13 +2,14 @@
 
 CARGO ?= cargo
 
-.PHONY: help run test verify clean setup
+.PHONY: help run test test-arm verify clean setup
 
 help:
-	@echo 'make run     simulate the lid-driven cavity; results in out/cavity'
-	@echo 'make test    prove that the numbers are right (minutes)'
-	@echo 'make verify  the long comparisons with published results (ten minutes or so)'
-	@echo 'make clean   remove what was built and computed'
+	@echo 'make run       simulate the lid-driven cavity; results in out/cavity'
+	@echo 'make test      prove that the numbers are right (minutes)'
+	@echo 'make test-arm  the same of the ARM binaries, under emulation'
+	@echo 'make verify    the long comparisons with published results (ten minutes or so)'
+	@echo 'make clean     remove what was built and computed'
 
 setup:
 	@tools/setup
@@ -20,6 +21,9 @@ run: setup
 test:
 	@tools/setup test
 	@CARGO=$(CARGO) tools/test
+
+test-arm:
+	@cross/test
 
 verify: setup
 	@CARGO=$(CARGO) tools/verify

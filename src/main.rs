@@ -10,6 +10,10 @@ fn main() {
     if log::set_logger(&Logger).is_ok() {
         log::set_max_level(log::LevelFilter::Info);
     }
+    if let Some(lack) = processor_lacks() {
+        let _ = writeln!(std::io::stderr(), "error: {lack}");
+        std::process::exit(1);
+    }
     let mut out = std::io::stdout();
     let mut console = Console::new(&mut out, std::io::stderr().is_terminal());
     let result = cli::call(std::env::args_os().skip(1), &mut console);
@@ -22,6 +26,24 @@ fn main() {
     // Nothing can be said any more where standard error is closed, too.
     let _ = writeln!(std::io::stderr(), "error: {error}");
     std::process::exit(error.exit_code());
+}
+
+/// What the binary was built for and the processor has not. Only 32-bit ARM has to be asked:
+/// there, fused multiply-adds are chosen when the binary is built, not when it runs.
+fn processor_lacks() -> Option<&'static str> {
+    #[cfg(target_arch = "arm")]
+    {
+        const VFPV4: libc::c_ulong = 1 << 16;
+        // SAFETY: getauxval reads a table that the kernel filled before the start.
+        let features = unsafe { libc::getauxval(libc::AT_HWCAP) };
+        if option_env!("COULOIR_VFPV4").is_some() && features & VFPV4 == 0 {
+            return Some(
+                "this processor has no fused multiply-add (VFPv4), for which this binary was built; \
+                 build with cross/build armv7 --cpu generic",
+            );
+        }
+    }
+    None
 }
 
 /// Whether the reader of our output has had enough, as in `couloir mesh FILE | head`.

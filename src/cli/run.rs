@@ -50,6 +50,12 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     if let Some(folder) = json.and_then(folder_of) {
         ensure_writable(folder)?;
     }
+    // Said before anything that takes time.
+    log::info!(
+        "couloir {}: {}",
+        env!("CARGO_PKG_VERSION"),
+        case.file.display()
+    );
     let mut output = Output::new(&case);
     let board = Board::open(&case.node.board, &Tree::at("/"))?;
     let nameplate = nameplate(&case, board.as_ref());
