@@ -211,7 +211,9 @@ fn results_that_cannot_be_written_end_the_run_at_its_start() {
 #[test]
 fn help_lists_commands_and_flags() {
     let overview = printed(&["--help"]);
-    for command in ["run", "tune", "mesh", "devices", "cluster"] {
+    for command in [
+        "run", "tune", "mesh", "compare", "devices", "doctor", "cluster",
+    ] {
         assert!(
             overview.contains(&format!("couloir {command}")),
             "{overview}"

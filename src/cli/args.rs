@@ -23,6 +23,8 @@ pub(super) enum Request {
 /// The operand and flags of a command.
 pub struct Args {
     operand: PathBuf,
+    /// Further operands, of a command that takes several.
+    more: Vec<PathBuf>,
     flags: Vec<(&'static Flag, OsString)>,
 }
 
@@ -30,6 +32,12 @@ impl Args {
     /// The operand; empty for a command without.
     pub(super) fn operand(&self) -> &PathBuf {
         &self.operand
+    }
+
+    /// All operands.
+    pub(super) fn operands(&self) -> Vec<&Path> {
+        let all = std::iter::once(&self.operand).chain(&self.more);
+        all.map(PathBuf::as_path).collect()
     }
 
     /// Whether `flag` is given.
@@ -102,6 +110,7 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request>
     let mut parser = lexopt::Parser::from_args(args);
     let mut command: Option<&'static Command> = None;
     let mut operand: Option<PathBuf> = None;
+    let mut more = Vec::new();
     let mut flags = Vec::new();
     let mut help = false;
     while let Some(arg) = parser.next().map_err(|e| misused(&e, command))? {
@@ -115,7 +124,12 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request>
                     return Err(unknown_flag(&format!("--{name}"), command));
                 };
                 let value = match flag.value {
-                    Some(_) => parser.value().map_err(|e| misused(&e, command))?,
+                    Some(values) => match parser.value() {
+                        Err(lexopt::Error::MissingValue { .. }) if values.ends_with("|-") => {
+                            "-".into()
+                        }
+                        value => value.map_err(|e| misused(&e, command))?,
+                    },
                     None => OsString::new(),
                 };
                 flags.push((flag, value));
@@ -124,6 +138,7 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request>
                 None if word == "help" => help = true,
                 None => command = Some(find(&word.to_string_lossy())?),
                 Some(c) if c.operand.is_some() && operand.is_none() => operand = Some(word.into()),
+                Some(c) if c.operand.is_some_and(|o| o.ends_with("...")) => more.push(word.into()),
                 Some(c) => {
                     let what = "this word is one too many";
                     return Err(Error::input(word.to_string_lossy(), what, usage(Some(c))));
@@ -148,7 +163,12 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request>
         }
         (_, operand) => {
             let operand = operand.unwrap_or_default();
-            Ok(Request::Call(command, Args { operand, flags }))
+            let args = Args {
+                operand,
+                more,
+                flags,
+            };
+            Ok(Request::Call(command, args))
         }
     }
 }

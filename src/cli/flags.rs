@@ -4,7 +4,8 @@
 pub(super) struct Flag {
     /// Its name, without the dashes.
     pub name: &'static str,
-    /// What its value is called in help; none for a switch.
+    /// What its value is called in help; none for a switch. Where `-`, standard output, is one of
+    /// its values, it may be left out.
     pub value: Option<&'static str>,
     /// One line of help.
     pub about: &'static str,
@@ -91,7 +92,22 @@ pub(super) const OUT: Flag = Flag {
 pub(super) const JSON: Flag = Flag {
     name: "json",
     value: Some("FILE"),
-    about: "Write the closing report as JSON",
+    about: "Write the report as JSON",
+    sets: Sets::Nothing,
+};
+
+pub(super) const SVG: Flag = Flag {
+    name: "svg",
+    value: Some("FILE"),
+    about: "Draw the result as SVG",
+    sets: Sets::Nothing,
+};
+
+/// Of commands whose report is short enough for a pipe.
+pub(super) const JSON_OR_STDOUT: Flag = Flag {
+    name: "json",
+    value: Some("FILE|-"),
+    about: "Write the report as JSON to a file, or (-) print it and nothing else",
     sets: Sets::Nothing,
 };
 

@@ -5,7 +5,9 @@
 mod args;
 mod bench;
 mod cluster;
+mod compare;
 mod devices;
+mod doctor;
 mod flags;
 mod help;
 mod mesh;
@@ -23,12 +25,14 @@ use crate::{Error, Result};
 pub const STDOUT: &str = "standard output";
 
 /// All commands, in the order of the help text.
-const COMMANDS: [&Command; 6] = [
+const COMMANDS: [&Command; 8] = [
     &run::COMMAND,
     &tune::COMMAND,
     &bench::COMMAND,
     &mesh::COMMAND,
+    &compare::COMMAND,
     &devices::COMMAND,
+    &doctor::COMMAND,
     &cluster::COMMAND,
 ];
 
@@ -36,7 +40,8 @@ const COMMANDS: [&Command; 6] = [
 struct Command {
     /// Its name.
     name: &'static str,
-    /// What it works on, such as `CASE.toml`; in brackets if it may be left out; none if nothing.
+    /// What it works on, such as `CASE.toml`; in brackets if it may be left out, with `...` if it
+    /// may be repeated; none if nothing.
     operand: Option<&'static str>,
     /// One line of help.
     about: &'static str,

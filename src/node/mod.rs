@@ -9,12 +9,14 @@ pub mod pages;
 mod patience;
 pub mod pool;
 pub mod program;
+pub mod shares;
 pub mod topology;
 mod tree;
 
 pub use buffer::Buffer;
 pub use device::Device;
 pub use pool::Pool;
+pub use shares::Shares;
 pub use tree::Tree;
 
 use std::rc::Rc;
@@ -126,7 +128,12 @@ impl Node {
     /// # Errors
     /// As [`Node::open`].
     pub fn open_for(config: &Config, double: bool) -> Result<Self> {
-        let cores = topology::allowed_cores();
+        // The fastest first: fewer threads than cores are on these.
+        let cores: Vec<usize> = topology::clusters()
+            .iter()
+            .flat_map(|c| c.cores.iter().copied())
+            .collect();
+        let cores = cores.as_slice();
         let mut notes = Vec::new();
         opencl::reserve_software_cores(cores.len());
         let info = match config.device {
@@ -156,7 +163,10 @@ impl Node {
             }
         }
         // After the device, whose opening changes the affinity of this thread for a while.
-        let pool = Rc::new(Pool::new(config.threads.unwrap_or(host.len()), host));
+        let mut pool = Pool::new(config.threads.unwrap_or(host.len()), host);
+        pool.measure_speeds();
+        notes.extend(clusters_note(&pool));
+        let pool = Rc::new(pool);
         let memory = device.as_ref().map_or(MemoryKind::Host, |d| d.memory);
         Ok(Self {
             pool,
@@ -209,4 +219,18 @@ impl Node {
         b.write()?[..values.len()].copy_from_slice(values);
         Ok(b)
     }
+}
+
+/// What a user should know of cores that are not equal.
+fn clusters_note(pool: &Pool) -> Option<String> {
+    let speeds = pool.shares().weights();
+    let speeds: Vec<String> = speeds.iter().map(|s| format!("{s:.2}")).collect();
+    let clusters = topology::clusters().iter().map(ToString::to_string);
+    (speeds.len() > 1).then(|| {
+        format!(
+            "clusters of cores: {}; speed of a thread in each, measured: {}",
+            clusters.collect::<Vec<_>>().join(", "),
+            speeds.join(" : ")
+        )
+    })
 }

@@ -2,7 +2,7 @@
 //! report, not an error.
 
 use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device as Cl};
-use opencl3::platform::get_platforms;
+use opencl3::platform::{Platform, get_platforms};
 use opencl3::types::{cl_device_id, cl_device_svm_capabilities};
 
 use super::{BLOCK, MemoryKind};
@@ -95,17 +95,30 @@ pub fn reserve_software_cores(cores: usize) {
     });
 }
 
+/// Names of the platforms, in the loader's order, or a sentence that says why there is none.
+///
+/// # Errors
+/// The sentence.
+pub fn platforms() -> std::result::Result<Vec<String>, String> {
+    let all = opened()?;
+    Ok(all.iter().map(|p| p.name().unwrap_or_default()).collect())
+}
+
+fn opened() -> std::result::Result<Vec<Platform>, String> {
+    reserve_software_cores(super::topology::allowed_cores().len());
+    get_platforms().map_err(|e| match e.0 {
+        -2000 => "no OpenCL loader: install libOpenCL.so.1 (Debian: ocl-icd-libopencl1)".to_string(),
+        -1001 => "an OpenCL loader but no driver: install one (Debian: pocl-opencl-icd) and look into /etc/OpenCL/vendors".to_string(),
+        code => format!("OpenCL lists no platforms: {e} ({code}); look into /etc/OpenCL/vendors"),
+    })
+}
+
 /// Every device of every platform, or a sentence that says why there is none.
 ///
 /// # Errors
 /// The sentence.
 pub fn devices() -> std::result::Result<Vec<DeviceInfo>, String> {
-    reserve_software_cores(super::topology::allowed_cores().len());
-    let platforms = get_platforms().map_err(|e| match e.0 {
-        -2000 => "no OpenCL loader: install libOpenCL.so.1 (Debian: ocl-icd-libopencl1)".to_string(),
-        -1001 => "an OpenCL loader but no driver: install one (Debian: pocl-opencl-icd) and look into /etc/OpenCL/vendors".to_string(),
-        code => format!("OpenCL lists no platforms: {e} ({code}); look into /etc/OpenCL/vendors"),
-    })?;
+    let platforms = opened()?;
     let mut found = Vec::new();
     for p in &platforms {
         let platform = p.name().unwrap_or_default();

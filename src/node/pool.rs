@@ -1,4 +1,4 @@
-//! Pinned CPU threads with static ranges.
+//! Pinned CPU threads with static ranges, in proportion to the speed of their cores.
 //!
 //! The calling thread is thread 0. Workers spin for a while after each job, then sleep: a time
 //! step is a rapid sequence of short jobs, the rest of a run is not.
@@ -8,9 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::thread::{JoinHandle, Thread};
+use std::time::Instant;
 
 use super::patience::Patience;
-use super::topology;
+use super::shares::Shares;
+use super::topology::{self, Cluster};
 
 type Job<'a> = dyn Fn(usize) + Sync + 'a;
 
@@ -49,7 +51,16 @@ struct Worker {
 pub struct Pool {
     shared: Arc<Shared>,
     workers: Vec<Worker>,
+    /// What each thread takes, to begin with.
+    shares: Shares,
+    /// Factor by which a test makes each thread slower; empty otherwise.
+    slower: Vec<f64>,
 }
+
+/// Doubles of each array that a thread's speed is measured with: more than a small core's caches.
+const SPEED_LEN: usize = 1 << 18;
+/// Rounds of that measurement; the fastest counts.
+const SPEED_ROUNDS: usize = 4;
 
 impl Pool {
     /// `threads` threads (the caller is one of them), pinned one to a core of `cores` in turn.
@@ -65,7 +76,7 @@ impl Pool {
         if !cores.is_empty() {
             topology::pin(&[core(0)]);
         }
-        let workers = (1..threads.max(1))
+        let workers: Vec<Worker> = (1..threads.max(1))
             .filter_map(|t| {
                 let (shared, asleep) = (Arc::clone(&shared), Arc::new(AtomicBool::new(false)));
                 let (seen, pin_to) = (Arc::clone(&asleep), (!cores.is_empty()).then(|| core(t)));
@@ -90,7 +101,16 @@ impl Pool {
                 }
             })
             .collect();
-        Self { shared, workers }
+        let cores: Vec<usize> = match cores {
+            [] => vec![0; workers.len() + 1],
+            _ => (0..=workers.len()).map(core).collect(),
+        };
+        Self {
+            shared,
+            workers,
+            shares: Shares::even(&clusters_of_threads(&cores, topology::clusters())),
+            slower: Vec::new(),
+        }
     }
 
     /// Number of threads, the caller included.
@@ -98,10 +118,72 @@ impl Pool {
         self.workers.len() + 1
     }
 
-    /// The part of `range` that thread `t` takes: contiguous, equal to within one.
+    /// The part of `range` that thread `t` takes: contiguous, in proportion to the speed of its
+    /// core; equal to within one where all cores are.
     pub fn part(&self, t: usize, range: Range<usize>) -> Range<usize> {
-        let (n, p) = (range.len(), self.threads());
-        range.start + n * t / p..range.start + n * (t + 1) / p
+        self.shares.part(t, range)
+    }
+
+    /// How much each thread takes, to begin with.
+    pub fn shares(&self) -> &Shares {
+        &self.shares
+    }
+
+    /// Measures the speeds of the clusters, all threads at work at once as in a run. Does nothing
+    /// where all cores are equal.
+    pub fn measure_speeds(&mut self) {
+        if !self.shares.uneven() {
+            return;
+        }
+        self.run(&|t| {
+            let (x, mut y) = (vec![1.0f64; SPEED_LEN], vec![0.5f64; SPEED_LEN]);
+            for _ in 0..SPEED_ROUNDS {
+                let start = Instant::now();
+                for (y, x) in y.iter_mut().zip(&x) {
+                    *y += 0.5 * x;
+                }
+                std::hint::black_box(&mut y);
+                self.hold_back(t, start);
+                self.shares.book(t, 1, start.elapsed());
+            }
+        });
+        self.shares.adopt();
+    }
+
+    /// Runs `job` on the part of `range` that `shares` gives to each thread, and books the time
+    /// that it takes where the speeds differ.
+    pub fn deal(&self, shares: &Shares, range: Range<usize>, job: &(dyn Fn(Range<usize>) + Sync)) {
+        self.run(&|t| {
+            let part = shares.part(t, range.clone());
+            let blocks = part.len();
+            if blocks == 0 {
+                return;
+            }
+            let start = shares.uneven().then(Instant::now);
+            job(part);
+            if let Some(start) = start {
+                self.hold_back(t, start);
+                shares.book(t, blocks, start.elapsed());
+            }
+        });
+    }
+
+    /// For tests: lets thread `t` pass for one on a core of cluster `cluster[t]`, and makes it
+    /// slower by the factor `slower[t]`.
+    #[doc(hidden)]
+    pub fn pretend(&mut self, cluster: &[usize], slower: &[f64]) {
+        self.shares = Shares::even(cluster);
+        self.slower = slower.to_vec();
+    }
+
+    /// Waits until `start` is as long ago as on a core that is slower by the test's factor.
+    fn hold_back(&self, t: usize, start: Instant) {
+        if let Some(&factor) = self.slower.get(t) {
+            let until = start.elapsed().mul_f64(factor.max(1.0));
+            while start.elapsed() < until {
+                std::hint::spin_loop();
+            }
+        }
     }
 
     /// Runs `job(t)` on every thread `t` and returns when all are done. A panic of any of them
@@ -144,6 +226,20 @@ impl Drop for Pool {
         // The caller was pinned in `new`.
         topology::pin(topology::allowed_cores());
     }
+}
+
+/// Cluster of each thread, which runs on core `cores[t]`: numbered from 0 in the order of the
+/// threads.
+fn clusters_of_threads(cores: &[usize], clusters: &[Cluster]) -> Vec<usize> {
+    let mut seen = Vec::new();
+    let number = |core: &usize| {
+        let cluster = clusters.iter().position(|c| c.cores.contains(core));
+        seen.iter().position(|c| *c == cluster).unwrap_or_else(|| {
+            seen.push(cluster);
+            seen.len() - 1
+        })
+    };
+    cores.iter().map(number).collect()
 }
 
 fn work(shared: &Shared, asleep: &AtomicBool, t: usize) {

@@ -35,6 +35,19 @@ impl Tree {
         }
     }
 
+    /// Where it begins.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Text of the file at `path`, which is below the root, as the system gives it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn read(&self, path: &Path) -> io::Result<String> {
+        (self.read_text)(path)
+    }
+
     /// Whether this is the machine's own file system.
     pub fn is_machine(&self) -> bool {
         self.root == Path::new("/")

@@ -1,6 +1,8 @@
 //! What a run says: log lines, the closing table, JSON, progress. Data in, text out.
 
+pub mod bars;
 pub mod bench;
+pub mod compare;
 pub mod json;
 pub mod log;
 pub mod profile;

@@ -48,7 +48,7 @@ pub struct Chart {
 const COLOURS: [&str; 6] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9",
 ];
-const INK: &str = "#222222";
+pub(super) const INK: &str = "#222222";
 
 /// Plot area and its surroundings, in pixels.
 const PLOT_W: f64 = 520.0;
@@ -57,7 +57,7 @@ const LEFT: f64 = 78.0;
 const TOP: f64 = 46.0;
 const BOTTOM: f64 = 58.0;
 /// Mean width of a character of the 13-pixel font.
-const CHAR_W: f64 = 7.2;
+pub(super) const CHAR_W: f64 = 7.2;
 
 /// Beyond this, and below its inverse, the arithmetic of the axes would overflow.
 const VALUE_MAX: f64 = 1e300;
@@ -204,7 +204,7 @@ impl Chart {
     }
 }
 
-fn colour(series: usize) -> &'static str {
+pub(super) fn colour(series: usize) -> &'static str {
     COLOURS.get(series % COLOURS.len()).copied().unwrap_or(INK)
 }
 
@@ -215,7 +215,7 @@ macro_rules! put {
     }};
 }
 
-fn text(svg: &mut String, x: f64, y: f64, anchor: &str, text: &str) {
+pub(super) fn text(svg: &mut String, x: f64, y: f64, anchor: &str, text: &str) {
     let text = escape(text);
     put!(
         svg,

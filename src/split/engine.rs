@@ -276,7 +276,8 @@ impl<T: Real> Engine<T> {
             self.launch(site, &args, o.scalars, cut)?;
         }
         if host {
-            call.run(&self.node.pool, site.kernel.host, cut, rows);
+            call.run(&self.node.pool, &site.shares, site.kernel.host, cut, rows);
+            site.shares.call_done();
         }
         if let (true, Some(d)) = (device, &self.node.device) {
             d.driver

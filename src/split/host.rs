@@ -3,7 +3,7 @@
 use crate::kernel::{
     MAX_GATHER, MAX_INOUT, MAX_MATS, MAX_OUT, MAX_OWN, MAX_REDUCTIONS, Mat, Real, Rows,
 };
-use crate::node::{BLOCK, Pool};
+use crate::node::{BLOCK, Pool, Shares};
 
 /// A mutable slice whose disjoint parts are handed to threads. Element 0 is row (or block)
 /// `first`.
@@ -70,12 +70,15 @@ unsafe impl<T: Real> Sync for HostCall<'_, T> {}
 
 impl<T: Real> HostCall<'_, T> {
     /// Runs `path` on rows `[cut, rows)`, a contiguous part per thread.
-    pub(super) fn run(&self, pool: &Pool, path: fn(&mut Rows<'_, T>), cut: usize, rows: usize) {
-        pool.run(&|t| {
-            let blocks = pool.part(t, cut / BLOCK..rows / BLOCK);
-            if blocks.is_empty() {
-                return;
-            }
+    pub(super) fn run(
+        &self,
+        pool: &Pool,
+        shares: &Shares,
+        path: fn(&mut Rows<'_, T>),
+        cut: usize,
+        rows: usize,
+    ) {
+        pool.deal(shares, cut / BLOCK..rows / BLOCK, &|blocks| {
             let (from, to) = (blocks.start * BLOCK, blocks.end * BLOCK);
             // SAFETY: the spans were made from slices that the caller of `run` borrows until the
             // pool has finished, and the threads' block ranges do not overlap.

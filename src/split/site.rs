@@ -7,7 +7,7 @@ use opencl3::kernel::Kernel as ClKernel;
 use super::tuner::Tuner;
 use crate::Result;
 use crate::kernel::{Kernel, Real};
-use crate::node::{BLOCK, Buffer, Node, padded};
+use crate::node::{BLOCK, Buffer, Node, Shares, padded};
 
 /// Bytes that a call must move, every operand once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -73,6 +73,8 @@ pub struct Site<T: Real> {
     /// The operation.
     pub kernel: Kernel<T>,
     pub(super) place: Place,
+    /// How the CPU's rows are dealt out to threads.
+    pub(super) shares: Shares,
     pub(super) handle: Option<ClKernel>,
     pub(super) device_partial: Vec<Buffer<T>>,
     pub(super) host_partial: Vec<Vec<T>>,
@@ -99,6 +101,7 @@ impl<T: Real> Site<T> {
                 stats: Stats::default(),
                 tuner: Tuner::fixed(rows, BLOCK, 0.0),
             },
+            shares: node.pool.shares().anew(),
             handle,
             device_partial: (0..device_partial)
                 .map(|_| node.buffer(rows / BLOCK))
