@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use couloir::flow::case::{Boundary, Case, InitialField, MeshSource, Override, Split, StepSize};
 use couloir::node::{DeviceChoice, MemoryKind};
+use couloir::split::Precision;
 
 const GOOD: &str = include_str!("data/case.toml");
 
@@ -59,6 +60,7 @@ fn overrides_replace_keys_and_are_checked() {
         ("node.threads", "3"),
         ("node.device", "none"),
         ("node.memory", "zero-copy"),
+        ("node.precision", "mixed"),
         ("boundary.lid.velocity", "[2, 0, 0]"),
         ("mesh.file", "2d.msh"),
     ];
@@ -69,6 +71,7 @@ fn overrides_replace_keys_and_are_checked() {
     assert_eq!(case.node.threads, Some(3));
     assert_eq!(case.node.device, DeviceChoice::None);
     assert_eq!(case.node.memory, Some(MemoryKind::ZeroCopy));
+    assert_eq!(case.node.precision, Some(Precision::Mixed));
     let lid = Boundary::Wall {
         velocity: [2.0, 0.0, 0.0],
     };
@@ -124,6 +127,16 @@ fn overrides_replace_keys_and_are_checked() {
             "`couloir devices`",
         ),
         (("node.threads", "0"), "--set node.threads=0: ", "1 to 4096"),
+        (
+            ("node.precision", "fp32"),
+            "--set node.precision=fp32: ",
+            "not computed in fp32; give \"mixed\"",
+        ),
+        (
+            ("node.precision", "fp46"),
+            "--set node.precision=fp46: ",
+            "did you mean fp64?",
+        ),
         (("time.steps", "0"), "--set time.steps=0: ", "1 or more"),
     ] {
         let message = refusal(GOOD, &[set]);

@@ -172,6 +172,25 @@ fn memory_that_a_device_lacks_is_refused() {
     assert!(error.contains("cannot share buffers"), "{error}");
     assert!(error.contains("use auto, which is zero-copy"), "{error}");
 
+    let sides =
+        ["xmin", "xmax", "ymin", "zmin", "zmax"].map(|s| format!("{s} = {{ type = \"wall\" }}\n"));
+    let small = format!(
+        "mesh = {{ box = {{ cells = [6, 5, 4] }} }}\nfluid = {{ viscosity = 0.1 }}\n\
+         time = {{ dt = 0.01, steps = 2 }}\n[boundary]\n\
+         ymax = {{ type = \"wall\", velocity = [1, 0, 0] }}\n{}",
+        sides.concat()
+    );
+    let small = folder.write("small.toml", &small);
+    let half = [&small, "--device", index, "--split", "0.5"];
+    // With the user's cache: rusticl compiles the kernels for a minute.
+    let mut command = folder.command(&half);
+    command.env_remove("XDG_CACHE_HOME");
+    let mixed = rusticl(command);
+    assert_eq!(mixed.code, Some(0), "{}", mixed.err);
+    for part in ["precision: mixed", "no double precision: it shares"] {
+        assert!(mixed.out.contains(part), "{part}: {}", mixed.out);
+    }
+
     let asked = [&asked[..], &["--precision", "fp64"]].concat();
     let error = refused(rusticl(folder.command(&asked)), 2);
     assert!(error.contains(&format!("--device {index}")), "{error}");

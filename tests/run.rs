@@ -101,6 +101,26 @@ fn the_report_is_the_contract() {
 }
 
 #[test]
+fn mixed_precision_is_reported_and_keeps_the_tolerance() {
+    let folder = Folder::new();
+    let report = |precision: &str| {
+        let tight = ["--set", "poisson.tolerance=1e-9", "--precision", precision];
+        folder.report(&[&CAVITY[..], &["--steps", "3"], &tight].concat())
+    };
+    let (plain, mixed) = (report("auto"), report("mixed"));
+    assert_eq!(plain["precision"], "fp64");
+    assert_eq!(mixed["precision"], "mixed");
+    assert!(positive(&mixed["poisson"]["relative_residual_max"]) <= 1e-9);
+    let energy = |report: &Value| positive(&report["kinetic_energy"]);
+    assert!((energy(&mixed) / energy(&plain) - 1.0).abs() < 1e-8);
+    let kernels = mixed["kernels"].as_array().expect("a list").iter();
+    let names: Vec<_> = kernels.filter_map(|k| k["name"].as_str()).collect();
+    for name in ["(narrow)", "(widen)", "poisson residual, fp64"] {
+        assert!(names.iter().any(|n| n.contains(name)), "{name}: {names:?}");
+    }
+}
+
+#[test]
 fn energy_is_an_estimate_or_null_where_nothing_measures_it() {
     let folder = Folder::new();
     let two_steps = |more: &[&str]| {

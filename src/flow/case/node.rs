@@ -142,11 +142,19 @@ fn precision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Precis
         Auto,
         Fp64,
         Mixed,
+        Fp32,
     }
     Ok(match Name::deserialize(deserializer)? {
         Name::Auto => None,
         Name::Fp64 => Some(Precision::Fp64),
         Name::Mixed => Some(Precision::Mixed),
+        // Divergence and energy are conserved to the solver's tolerance, which fp32 fluxes miss.
+        Name::Fp32 => {
+            return Err(de::Error::custom(
+                "whole time steps are not computed in fp32; give \"mixed\", which solves for the \
+                 pressure in fp32 and keeps the tolerance",
+            ));
+        }
     })
 }
 
