@@ -94,3 +94,43 @@ typedef PASTE(uint, VECTOR) uintv;
 #define PLUS_(a, b) ((a) + (b))
 #define FINISH_SUM(out, s) FINISH_(out, s, PLUS_)
 #define FINISH_MAXIMUM(out, s) FINISH_(out, s, fmax)
+
+/* Three sums of partial results by one group: part b belongs to lane b % TOTAL_LANES, which adds
+   its parts in ascending order; lanes are added pairwise. The CPU does the same. Loads go ahead of
+   additions, for there is little else to hide their time behind. */
+#define EACH_LANE_(l, n) for (uint l = get_local_id(0); l < (n); l += get_local_size(0))
+#define TOTALS(a, b, c, parts)                                              \
+    __local REAL t_[3 * TOTAL_LANES];                                       \
+    EACH_LANE_(l_, TOTAL_LANES) {                                           \
+        REAL s_[3] = {0, 0, 0};                                             \
+        uint i_ = l_;                                                       \
+        for (; i_ + 3 * TOTAL_LANES < (parts); i_ += 4 * TOTAL_LANES) {     \
+            REAL v_[12];                                                    \
+            for (uint k_ = 0; k_ < 4; ++k_) {                               \
+                v_[3 * k_] = (a)[i_ + k_ * TOTAL_LANES];                    \
+                v_[3 * k_ + 1] = (b)[i_ + k_ * TOTAL_LANES];                \
+                v_[3 * k_ + 2] = (c)[i_ + k_ * TOTAL_LANES];                \
+            }                                                               \
+            for (uint k_ = 0; k_ < 12; ++k_)                                \
+                s_[k_ % 3] = s_[k_ % 3] + v_[k_];                           \
+        }                                                                   \
+        for (; i_ < (parts); i_ += TOTAL_LANES) {                           \
+            s_[0] = s_[0] + (a)[i_];                                        \
+            s_[1] = s_[1] + (b)[i_];                                        \
+            s_[2] = s_[2] + (c)[i_];                                        \
+        }                                                                   \
+        for (uint k_ = 0; k_ < 3; ++k_)                                     \
+            t_[k_ * TOTAL_LANES + l_] = s_[k_];                             \
+    }                                                                       \
+    for (uint w_ = TOTAL_LANES / 2; w_ > 0; w_ /= 2) {                      \
+        barrier(CLK_LOCAL_MEM_FENCE);                                       \
+        EACH_LANE_(l_, 3 * w_) {                                            \
+            const uint i_ = l_ / w_ * TOTAL_LANES + l_ % w_;                \
+            t_[i_] = t_[i_] + t_[i_ + w_];                                  \
+        }                                                                   \
+    }                                                                       \
+    barrier(CLK_LOCAL_MEM_FENCE);
+#define SUM_OF(k) t_[(k) * TOTAL_LANES]
+
+/* a / b, rounded correctly, as double division is by the standard. */
+#define DIVIDE(a, b) ((a) / (b))

@@ -6,8 +6,10 @@
 //! `src/kernel/<op>.rs`, and add one word to the list at the end of this file.
 
 pub mod group;
+pub mod pcg_scalars;
 pub mod real;
 pub mod rows;
+pub mod scalars;
 pub mod simd;
 pub mod stream;
 
@@ -41,7 +43,7 @@ pub enum Reduce {
 }
 
 /// Roles of a kernel's operands, in the order of its device arguments: out, inout, reductions,
-/// own, gather, matrices (slice_ptr, col, values of each plane), scalars.
+/// own, gather, matrices (slice_ptr, col, values of each plane), scalars, state.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Vectors written at the row.
@@ -59,6 +61,8 @@ pub struct Shape {
     pub mats: &'static [usize],
     /// Scalars.
     pub scalars: usize,
+    /// Scalars that are computed between calls; see [`scalars`].
+    pub state: usize,
 }
 
 impl Shape {
@@ -71,6 +75,7 @@ impl Shape {
         gather: 0,
         mats: &[],
         scalars: 0,
+        state: 0,
     };
 }
 
@@ -124,10 +129,13 @@ kernels!(
     kinetic,
     momentum_flux,
     monitor,
-    pcg_direction,
-    pcg_update,
+    pcg_begin,
+    pcg_enter,
+    pcg_leave,
+    pcg_product,
+    pcg_residual,
+    pcg_step,
     predict,
     spmv,
     spmv_add,
-    spmv_dot,
 );

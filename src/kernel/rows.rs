@@ -105,6 +105,8 @@ pub struct Rows<'a, T: Real> {
     pub mats: [Mat<'a, T>; MAX_MATS],
     /// Scalars.
     pub scalars: &'a [T],
+    /// State of the solve.
+    pub state: &'a [T],
 }
 
 /// One step of a reduction.

@@ -10,6 +10,7 @@ use opencl3::types::cl_device_id;
 
 use super::driver::Driver;
 use super::opencl::DeviceInfo;
+use super::queue::Queue;
 use super::{BLOCK, MemoryKind};
 use crate::{Error, Result};
 
@@ -18,7 +19,7 @@ pub struct Link {
     /// The device's name, for messages.
     pub name: String,
     /// The in-order queue; declared before the context, so released before it.
-    pub queue: CommandQueue,
+    pub queue: Queue,
     /// The context.
     pub context: Context,
 }
@@ -94,8 +95,6 @@ pub struct Device {
     pub memory: MemoryKind,
     /// Launch parameters.
     pub tuning: Tuning,
-    /// How kernels are started.
-    pub driver: Driver,
     /// Context and queue.
     pub link: Rc<Link>,
 }
@@ -139,14 +138,13 @@ impl Device {
         let driver = Driver::new(info.software, cores);
         let link = Rc::new(Link {
             name: info.name.clone(),
-            queue,
+            queue: Queue::new(queue, driver),
             context,
         });
         Ok(Self {
             info,
             memory,
             tuning,
-            driver,
             link,
         })
     }

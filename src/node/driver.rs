@@ -61,7 +61,8 @@ impl Driver {
         }
     }
 
-    /// Starts `kernel` over `global` work-items in groups of `local`.
+    /// Starts `kernel` over `global` work-items in groups of `local`. A software device's thread
+    /// takes one kernel at a time, so this waits for the one before.
     pub fn start(
         &self,
         queue: cl_command_queue,
@@ -81,6 +82,7 @@ impl Driver {
                 flush(queue)
             }
             Self::Thread(h) => {
+                h.wait()?;
                 h.post(launch);
                 Ok(())
             }

@@ -9,6 +9,7 @@ pub mod pages;
 mod patience;
 pub mod pool;
 pub mod program;
+pub mod queue;
 pub mod shares;
 pub mod topology;
 mod tree;

@@ -29,6 +29,8 @@ pub struct DeviceInfo {
     pub software: bool,
     /// Has double precision.
     pub fp64: bool,
+    /// Divides single precision with correct rounding, if asked to.
+    pub exact_division: bool,
     /// Shares its memory with the host.
     pub unified: bool,
     /// Has fine-grain buffer SVM.
@@ -138,6 +140,7 @@ pub fn devices() -> std::result::Result<Vec<DeviceInfo>, String> {
 
 fn describe(index: usize, id: cl_device_id, platform: &str) -> DeviceInfo {
     const FINE_GRAIN_BUFFER: cl_device_svm_capabilities = 1 << 1;
+    const EXACT_DIVISION: u64 = 1 << 7;
     let d = Cl::new(id);
     let kind = d.dev_type().unwrap_or(0);
     let unified = {
@@ -161,6 +164,7 @@ fn describe(index: usize, id: cl_device_id, platform: &str) -> DeviceInfo {
         software: is_cpu || name.contains("llvmpipe"),
         name,
         fp64: d.double_fp_config().unwrap_or(0) != 0,
+        exact_division: d.single_fp_config().unwrap_or(0) & EXACT_DIVISION != 0,
         unified: unified || is_cpu,
         svm: d.svm_mem_capability() & FINE_GRAIN_BUFFER != 0,
         units: d.max_compute_units().unwrap_or(0),

@@ -2,7 +2,7 @@
 
 use super::engine::Operands;
 use super::site::{Site, Traffic};
-use crate::kernel::rows::combine;
+use crate::kernel::scalars::total;
 use crate::kernel::{MAX_REDUCTIONS, Real};
 use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer};
@@ -35,21 +35,14 @@ impl Args {
 }
 
 /// Adds the partial results of both sides, in the order of the blocks.
-pub(super) fn reductions<T: Real>(site: &Site<T>, cut: usize) -> Result<[T; MAX_REDUCTIONS]> {
+pub(super) fn reductions<T: Real>(site: &Site<T>) -> Result<[T; MAX_REDUCTIONS]> {
     let mut all = [T::ZERO; MAX_REDUCTIONS];
     for (k, kind) in site.kernel.shape.reduce.iter().enumerate() {
-        let host = &site.host_partial[k];
         let device = match site.device_partial.get(k) {
-            Some(b) if cut > 0 => &b.share(0, 0)?.host[..cut / BLOCK],
+            Some(b) if site.cut > 0 => &b.share(0, 0)?.host[..site.cut / BLOCK],
             _ => &[],
         };
-        let mut lanes = [T::ZERO; 8];
-        for (b, &p) in device.iter().chain(&host[device.len()..]).enumerate() {
-            lanes[b % 8] = combine(*kind, lanes[b % 8], p);
-        }
-        let [a, b, c, d, e, f, g, h] = lanes;
-        let sum = |x, y| combine(*kind, x, y);
-        all[k] = sum(sum(sum(a, b), sum(c, d)), sum(sum(e, f), sum(g, h)));
+        all[k] = total(*kind, [device, &site.host_partial[k][device.len()..]]);
     }
     Ok(all)
 }
@@ -66,7 +59,8 @@ pub(super) fn fits<T: Real>(site: &Site<T>, o: &Operands<'_, '_, T>) -> Result<(
             .iter()
             .zip(s.mats)
             .all(|(m, &p)| m.planes().len() == p)
-        && o.scalars.len() == s.scalars;
+        && o.scalars.len() == s.scalars
+        && o.state.map_or(0, Buffer::len) == s.state;
     let long = o
         .out
         .iter()

@@ -17,6 +17,7 @@ pub struct Case<T: Real> {
     gather: Vec<Buffer<T>>,
     mats: Vec<Sell<T>>,
     scalars: Vec<T>,
+    state: Option<Buffer<T>>,
 }
 
 /// What a kernel computed: every vector written (with its padding), then the reductions.
@@ -58,12 +59,20 @@ pub fn random_case<T: Real>(
             .map(|&planes| random_matrix(node, rows, cols, planes, &mut rng))
             .collect::<Result<_>>()?,
         scalars: (0..s.scalars).map(|_| number(&mut rng)).collect(),
+        state: (s.state > 0)
+            .then(|| state(node, s.state, &mut rng))
+            .transpose()?,
         kernel,
     })
 }
 
 fn number<T: Real>(rng: &mut fastrand::Rng) -> T {
     T::of(2.0 * rng.f64() - 1.0)
+}
+
+/// Below zero: no solve has stopped.
+fn state<T: Real>(node: &Node, n: usize, rng: &mut fastrand::Rng) -> Result<Buffer<T>> {
+    node.buffer_from(&(0..n).map(|_| T::of(-rng.f64())).collect::<Vec<T>>())
 }
 
 /// Rows of 0 to 9 entries, some empty, one long.
@@ -118,7 +127,11 @@ impl<T: Real> Case<T> {
             gather: Default::default(),
             mats: Default::default(),
             scalars: &self.scalars,
+            state: &[],
         };
+        if let Some(b) = &self.state {
+            r.state = b.share(0, 0)?.host;
+        }
         fill(&mut r.out, out.iter_mut().map(Vec::as_mut_slice));
         fill(&mut r.inout, inout.iter_mut().map(Vec::as_mut_slice));
         fill(&mut r.partial, partial.iter_mut().map(Vec::as_mut_slice));
@@ -170,6 +183,7 @@ impl<T: Real> Case<T> {
                 gather: &self.gather.iter().collect::<Vec<_>>(),
                 mats: &self.mats.iter().collect::<Vec<_>>(),
                 scalars: &self.scalars,
+                state: self.state.as_ref(),
             },
         )?;
         let mut vectors = Vec::new();

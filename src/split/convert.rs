@@ -59,19 +59,9 @@ impl Engine<f64> {
             Some(p) => Some(p.kernel(&format!("{name}_kernel"))?),
             None => None,
         };
-        let place = Place {
-            label: label.to_string(),
-            name,
-            formula,
-            precision: f64::NAME,
-            rows: like.rows,
-            stats: Stats {
-                call_bytes: row_bytes * like.rows as f64,
-                call_flops: 2.0 * like.rows as f64,
-                ..Stats::default()
-            },
-            tuner: Tuner::fixed(like.rows, BLOCK, 0.0),
-        };
+        let mut place = Place::new(label, [name, formula, f64::NAME], like.rows);
+        place.stats.call_bytes = row_bytes * like.rows as f64;
+        place.stats.call_flops = 2.0 * like.rows as f64;
         Ok(Convert { place, handle })
     }
 
@@ -161,34 +151,20 @@ impl Engine<f64> {
         };
         let k = kernel.get();
         let fail = |code| d.link.error(c.place.name, code);
-        for (i, arg) in args.iter().enumerate() {
-            // SAFETY: live buffers of this context, in the order and of the types of the
-            // kernel's source.
-            unsafe {
-                match arg {
-                    Arg::Mem(m) => {
-                        set_kernel_arg(k, i as u32, size_of_val(m), (&raw const *m).cast())
-                    }
-                    Arg::Svm(p) => set_kernel_arg_svm_pointer(k, i as u32, (*p).cast()),
-                    Arg::None => Err(-38),
-                }
-            }
-            .map_err(fail)?;
-        }
-        // SAFETY: the kernel's last argument is a double.
-        unsafe { set_kernel_arg(k, args.len() as u32, 8, (&raw const a).cast()) }.map_err(fail)?;
+        d.link.queue.order().map_err(fail)?;
+        set_args(k, 0, args, &[a]).map_err(fail)?;
         let t = d.tuning;
-        d.driver
-            .start(d.link.queue.get(), k, cut / t.item, t.group)
+        d.link
+            .queue
+            .start(k, cut / t.item, t.group)
             .map_err(fail)
     }
 
     /// Waits for the device, and books the call.
     fn end(&self, c: &mut Convert, start: Instant, cut: usize) -> Result<()> {
         if let (true, Some(d)) = (cut > 0, &self.node.device) {
-            d.driver
-                .wait(d.link.queue.get())
-                .map_err(|code| d.link.error(c.place.name, code))?;
+            let settled = d.link.queue.settle();
+            settled.map_err(|code| d.link.error(c.place.name, code))?;
         }
         let ratio = cut as f64 / c.place.rows as f64;
         c.place.tuner = Tuner::fixed(c.place.rows, BLOCK, ratio);

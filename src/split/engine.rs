@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
+use bytemuck::Pod;
 use opencl3::kernel::{set_kernel_arg, set_kernel_arg_svm_pointer};
+use opencl3::types::cl_kernel;
 
 use super::cache::Cache;
 use super::call::{Args, count, fits, reductions};
 use super::convert;
 use super::host::{HostCall, Span};
 use super::site::Site;
-use super::tuner::{Call, Tuner};
-use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, list, stream};
+use super::tuner::Tuner;
+use crate::kernel::scalars::{self, TOTAL_LANES};
+use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, list, pcg_scalars, stream};
 use crate::node::memory::Arg;
 use crate::node::program::{Program, cache_dir};
 use crate::node::{BLOCK, Buffer, Config, Device, DeviceChoice, Node};
@@ -44,6 +47,8 @@ pub struct Operands<'a, 'b, T: Real> {
     pub mats: &'a [&'b Sell<T>],
     /// Scalars.
     pub scalars: &'a [T],
+    /// Scalars that were computed between calls; see [`Finish`](super::Finish).
+    pub state: Option<&'a Buffer<T>>,
 }
 
 impl<T: Real> Default for Operands<'_, '_, T> {
@@ -55,6 +60,7 @@ impl<T: Real> Default for Operands<'_, '_, T> {
             gather: &[],
             mats: &[],
             scalars: &[],
+            state: None,
         }
     }
 }
@@ -163,12 +169,18 @@ impl<T: Real> Engine<T> {
             ));
         }
         let source = source(kernels);
+        let exact = if double || !device.info.exact_division {
+            ""
+        } else {
+            "-cl-fp32-correctly-rounded-divide-sqrt "
+        };
         let options = format!(
-            "-w -D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={}",
+            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={} -D TOTAL_LANES={TOTAL_LANES} {}",
             T::CL,
             t.vector,
             t.item,
-            t.slice
+            t.slice,
+            pcg_scalars::defines()
         );
         Program::build(device, &source, &options, cache)
     }
@@ -207,7 +219,57 @@ impl<T: Real> Engine<T> {
     /// [`Error::Device`] when the device fails; [`Error::Failure`] when operands do not fit the
     /// kernel's shape.
     pub fn run(&self, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<[T; MAX_REDUCTIONS]> {
-        let start = Instant::now();
+        let start = self.measure()?;
+        self.dispatch(site, o)?;
+        self.settle()?;
+        let reductions = reductions(site)?;
+        site.measured(start.elapsed().as_secs_f64());
+        Ok(reductions)
+    }
+
+    /// Calls the kernel of `site`. Where the device does all rows and the cut is settled this
+    /// returns at once: whatever is called next comes after it, and what the host reads waits for
+    /// it. Some of these calls are waited for, to be measured; the others' time is that of the
+    /// batch in which they ran, in the ratio of the measured ones.
+    ///
+    /// # Errors
+    /// As [`Engine::run`]; a call before may be the one that failed.
+    pub fn post(&self, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<()> {
+        let wholly = site.handle.is_some() && self.cut(site) == site.rows;
+        if !wholly || site.to_be_measured() {
+            let start = self.measure()?;
+            self.dispatch(site, o)?;
+            self.settle()?;
+            site.measured(start.elapsed().as_secs_f64());
+            return Ok(());
+        }
+        self.dispatch(site, o)?;
+        if let Some(d) = &self.node.device {
+            site.put_down(&d.link.queue);
+        }
+        Ok(())
+    }
+
+    /// Returns when the device has finished, with the time.
+    fn measure(&self) -> Result<Instant> {
+        self.settle()?;
+        Ok(Instant::now())
+    }
+
+    /// Returns when the device has finished.
+    ///
+    /// # Errors
+    /// [`Error::Device`] when a call failed.
+    pub fn settle(&self) -> Result<()> {
+        let Some(d) = &self.node.device else {
+            return Ok(());
+        };
+        let settled = d.link.queue.settle();
+        settled.map_err(|code| d.link.error("a kernel", code))
+    }
+
+    /// Starts the device's part and does the host's.
+    fn dispatch(&self, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<()> {
         fits(site, &o)?;
         if site.stats.calls == 0 {
             count(site, &o);
@@ -218,6 +280,7 @@ impl<T: Real> Engine<T> {
         } else {
             0
         };
+        site.cut = cut;
         let (device, host) = (cut > 0, cut < rows);
         let to = if device { usize::MAX } else { 0 };
         let from = if host { 0 } else { usize::MAX };
@@ -231,6 +294,7 @@ impl<T: Real> Engine<T> {
             gather: Default::default(),
             mats: [Mat::default(); 2],
             scalars: o.scalars,
+            state: &[],
         };
         // What is gathered is shared first: `share_parts` below must come after every `share`.
         for (view, b) in call.gather.iter_mut().zip(o.gather) {
@@ -238,6 +302,9 @@ impl<T: Real> Engine<T> {
         }
         for (view, m) in call.mats.iter_mut().zip(o.mats) {
             *view = m.view(device, host)?;
+        }
+        if let Some(b) = o.state {
+            call.state = b.share(to, from)?.host;
         }
         for (span, b) in call.out.iter_mut().zip(o.out.iter_mut()) {
             let (d, h) = b.split_at(cut, false)?;
@@ -273,54 +340,33 @@ impl<T: Real> Engine<T> {
             }
         }
         if device {
-            self.launch(site, &args, o.scalars, cut)?;
+            self.launch(site, &args, &o, cut)?;
         }
         if host {
             call.run(&self.node.pool, &site.shares, site.kernel.host, cut, rows);
             site.shares.call_done();
         }
-        if let (true, Some(d)) = (device, &self.node.device) {
-            d.driver
-                .wait(d.link.queue.get())
-                .map_err(|code| d.link.error(site.kernel.name, code))?;
-        }
-        let reductions = reductions(site, cut)?;
-        let seconds_s = start.elapsed().as_secs_f64();
-        site.stats.add(seconds_s);
-        site.tuner.record(Call { seconds_s });
-        Ok(reductions)
+        Ok(())
     }
 
-    fn launch(&self, site: &Site<T>, args: &Args, scalars: &[T], cut: usize) -> Result<()> {
+    fn launch(
+        &self,
+        site: &Site<T>,
+        args: &Args,
+        o: &Operands<'_, '_, T>,
+        cut: usize,
+    ) -> Result<()> {
         let (Some(d), Some(kernel)) = (&self.node.device, &site.handle) else {
             return Ok(());
         };
-        let k = kernel.get();
+        let (k, t) = (kernel.get(), d.tuning);
         let fail = |code| d.link.error(site.kernel.name, code);
-        let mut index = 0;
-        for arg in args.all() {
-            // SAFETY: each argument is a live buffer of this context, of the role that the
-            // kernel's source gives to this index (checked for every kernel by the self-check).
-            unsafe {
-                match arg {
-                    Arg::Mem(m) => set_kernel_arg(k, index, size_of_val(m), (&raw const *m).cast()),
-                    Arg::Svm(p) => set_kernel_arg_svm_pointer(k, index, (*p).cast()),
-                    Arg::None => Err(-38),
-                }
-            }
-            .map_err(fail)?;
-            index += 1;
+        d.link.queue.order().map_err(fail)?;
+        let index = set_args(k, 0, args.all(), o.scalars).map_err(fail)?;
+        if let Some(state) = o.state {
+            set_args::<T>(k, index, &[state.arg()], &[]).map_err(fail)?;
         }
-        for s in scalars {
-            // SAFETY: the kernel's scalars are REALs, and REAL is T.
-            unsafe { set_kernel_arg(k, index, size_of::<T>(), (&raw const *s).cast()) }
-                .map_err(fail)?;
-            index += 1;
-        }
-        let t = d.tuning;
-        d.driver
-            .start(d.link.queue.get(), k, cut / t.item, t.group)
-            .map_err(fail)
+        d.link.queue.start(k, cut / t.item, t.group).map_err(fail)
     }
 }
 
@@ -336,8 +382,40 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>]) -> String {
     for k in kernels {
         source.push_str(k.source);
     }
+    for s in scalars::list::<T>() {
+        source.push_str(s.source);
+    }
     if double {
         source.push_str(convert::SOURCE);
     }
     source
+}
+
+/// Sets the arguments of `kernel` from number `index` on; returns the number after the last.
+pub(super) fn set_args<V: Pod>(
+    kernel: cl_kernel,
+    mut index: u32,
+    buffers: &[Arg],
+    values: &[V],
+) -> std::result::Result<u32, i32> {
+    for arg in buffers {
+        // SAFETY: each argument is a live buffer of the kernel's context, of the role that the
+        // kernel's source gives to this index (checked for every kernel by the self-check).
+        unsafe {
+            match arg {
+                Arg::Mem(m) => {
+                    set_kernel_arg(kernel, index, size_of_val(m), (&raw const *m).cast())
+                }
+                Arg::Svm(p) => set_kernel_arg_svm_pointer(kernel, index, (*p).cast()),
+                Arg::None => Err(-38),
+            }
+        }?;
+        index += 1;
+    }
+    for v in values {
+        // SAFETY: the kernel's values at these numbers are of the type that V is: REALs are T.
+        unsafe { set_kernel_arg(kernel, index, size_of::<V>(), (&raw const *v).cast()) }?;
+        index += 1;
+    }
+    Ok(index)
 }

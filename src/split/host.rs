@@ -62,6 +62,7 @@ pub(super) struct HostCall<'a, T: Real> {
     pub gather: [&'a [T]; MAX_GATHER],
     pub mats: [Mat<'a, T>; MAX_MATS],
     pub scalars: &'a [T],
+    pub state: &'a [T],
 }
 
 // SAFETY: shared between the pool's threads for one call; spans are only used through `part`
@@ -93,6 +94,7 @@ impl<T: Real> HostCall<'_, T> {
                     gather: self.gather,
                     mats: self.mats,
                     scalars: self.scalars,
+                    state: self.state,
                 }
             };
             path(&mut r);

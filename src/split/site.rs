@@ -1,12 +1,14 @@
 //! A place in the algorithm where a kernel is called: its cut and its statistics.
 
 use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
 
 use opencl3::kernel::Kernel as ClKernel;
 
-use super::tuner::Tuner;
+use super::tuner::{Call, Tuner};
 use crate::Result;
 use crate::kernel::{Kernel, Real};
+use crate::node::queue::{Account, Queue};
 use crate::node::{BLOCK, Buffer, Node, Shares, padded};
 
 /// Bytes that a call must move, every operand once.
@@ -32,7 +34,7 @@ impl Traffic {
 pub struct Stats {
     /// Calls so far.
     pub calls: u64,
-    /// Their time.
+    /// Time of those that were waited for; see [`Place::seconds_s`].
     pub seconds_s: f64,
     /// Least memory traffic of one call (every operand once).
     pub call_bytes: f64,
@@ -66,6 +68,11 @@ pub struct Place {
     /// What it cost.
     pub stats: Stats,
     pub(super) tuner: Tuner,
+    /// Time of the last call that was waited for.
+    last_s: f64,
+    measured: u64,
+    /// Calls that nobody waited for.
+    account: Rc<Account>,
 }
 
 /// A kernel, the rows it runs on here, and where they are cut.
@@ -78,7 +85,13 @@ pub struct Site<T: Real> {
     pub(super) handle: Option<ClKernel>,
     pub(super) device_partial: Vec<Buffer<T>>,
     pub(super) host_partial: Vec<Vec<T>>,
+    /// Rows of the last call that the device took.
+    pub(super) cut: usize,
 }
+
+/// Calls that are waited for at first, and one in how many later: enough to see a drift.
+const FIRST: u64 = 3;
+const ONE_IN: u64 = 256;
 
 impl<T: Real> Site<T> {
     pub(super) fn new(
@@ -92,15 +105,7 @@ impl<T: Real> Site<T> {
         let reductions = kernel.shape.reduce.len();
         let device_partial = if handle.is_some() { reductions } else { 0 };
         Ok(Self {
-            place: Place {
-                label: label.to_string(),
-                name: kernel.name,
-                formula: kernel.formula,
-                precision: T::NAME,
-                rows,
-                stats: Stats::default(),
-                tuner: Tuner::fixed(rows, BLOCK, 0.0),
-            },
+            place: Place::new(label, [kernel.name, kernel.formula, T::NAME], rows),
             shares: node.pool.shares().anew(),
             handle,
             device_partial: (0..device_partial)
@@ -108,6 +113,7 @@ impl<T: Real> Site<T> {
                 .collect::<Result<_>>()?,
             host_partial: vec![vec![T::ZERO; rows / BLOCK]; reductions],
             kernel,
+            cut: 0,
         })
     }
 }
@@ -126,6 +132,50 @@ impl<T: Real> DerefMut for Site<T> {
 }
 
 impl Place {
+    /// For calls on `rows` rows of the kernel of that name, formula and precision.
+    pub(super) fn new(
+        label: &str,
+        [name, formula, precision]: [&'static str; 3],
+        rows: usize,
+    ) -> Self {
+        Self {
+            label: label.to_string(),
+            name,
+            formula,
+            precision,
+            rows,
+            stats: Stats::default(),
+            tuner: Tuner::fixed(rows, BLOCK, 0.0),
+            last_s: 0.0,
+            measured: 0,
+            account: Rc::default(),
+        }
+    }
+
+    /// Should the next call be waited for, though the device does it alone?
+    pub(super) fn to_be_measured(&self) -> bool {
+        self.is_tuning() || self.measured < FIRST || self.stats.calls.is_multiple_of(ONE_IN)
+    }
+
+    /// Notes a call that was waited for.
+    pub(super) fn measured(&mut self, seconds_s: f64) {
+        self.last_s = seconds_s;
+        self.measured += 1;
+        self.stats.add(seconds_s);
+        self.tuner.record(Call { seconds_s });
+    }
+
+    /// Notes a call that nobody waits for.
+    pub(super) fn put_down(&mut self, queue: &Queue) {
+        queue.put_down(&self.account, self.last_s);
+        self.stats.calls += 1;
+    }
+
+    /// Time of all calls that have finished: measured, or their share of a batch.
+    pub fn seconds_s(&self) -> f64 {
+        self.stats.seconds_s + self.account.seconds_s()
+    }
+
     /// Whether the tuner still tries cuts here.
     pub fn is_tuning(&self) -> bool {
         self.tuner.tuning()

@@ -72,7 +72,7 @@ impl Account {
             settled: [sample.clone(), sample.clone()],
             total: sample,
             calls_seen: sites.iter().map(|s| s.stats.calls).collect(),
-            seconds_seen: sites.iter().map(|s| s.stats.seconds_s).collect(),
+            seconds_seen: sites.iter().map(|s| s.seconds_s()).collect(),
             calls: vec![0; sites.len()],
             seconds: vec![0.0; sites.len()],
             iterations: 0,
@@ -95,9 +95,9 @@ impl Account {
         let sites = sim.stepper.sites();
         for (i, site) in sites.iter().enumerate() {
             self.calls[i] = site.stats.calls - self.calls_seen[i];
-            self.seconds[i] = site.stats.seconds_s - self.seconds_seen[i];
+            self.seconds[i] = site.seconds_s() - self.seconds_seen[i];
             self.calls_seen[i] = site.stats.calls;
-            self.seconds_seen[i] = site.stats.seconds_s;
+            self.seconds_seen[i] = site.seconds_s();
             book(i, self.seconds[i]);
         }
         self.total.add(wall_s, &self.calls, &self.seconds);

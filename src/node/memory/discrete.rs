@@ -53,6 +53,7 @@ impl Discrete {
     fn upload(&self, to: usize) -> Result<()> {
         let from = self.device_to.get();
         if from < to {
+            self.order()?;
             // SAFETY: the range lies within buffer and mirror; the call blocks.
             unsafe {
                 let p = self.mirror.as_ptr().add(from).cast();
@@ -69,6 +70,7 @@ impl Discrete {
                 .and_then(|e| release_event(e))
             }
             .map_err(|code| self.link.error("clEnqueueWriteBuffer", code))?;
+            self.link.queue.settled();
             self.device_to.set(to);
             self.count(to - from);
         }
@@ -79,6 +81,7 @@ impl Discrete {
     fn download(&self, from: usize) -> Result<()> {
         let to = self.host_from.get();
         if from < to {
+            self.order()?;
             // SAFETY: the range lies within buffer and mirror; the call blocks. No slice of the
             // mirror reaches below `host_from`, so nothing borrowed is overwritten.
             unsafe {
@@ -96,10 +99,20 @@ impl Discrete {
                 .and_then(|e| release_event(e))
             }
             .map_err(|code| self.link.error("clEnqueueReadBuffer", code))?;
+            self.link.queue.settled();
             self.host_from.set(from);
             self.count(to - from);
         }
         Ok(())
+    }
+
+    /// The copies are in order with the kernels that were started: they see what those before
+    /// have written, and those after see what they bring.
+    fn order(&self) -> Result<()> {
+        let queue = &self.link.queue;
+        queue
+            .order()
+            .map_err(|code| self.link.error("a kernel", code))
     }
 
     fn count(&self, bytes: usize) {
@@ -144,7 +157,8 @@ impl Drop for Discrete {
         debug_assert!(
             self.host_from.get() <= self.device_to.get() && self.device_to.get() <= self.bytes
         );
-        // SAFETY: made by create_buffer in `new`, released once, and no kernel is running.
+        // SAFETY: made by create_buffer in `new`, released once; OpenCL keeps it for kernels that
+        // have not finished.
         let _ = unsafe { release_mem_object(self.mem) };
     }
 }

@@ -1,4 +1,5 @@
-//! Fine-grain shared virtual memory: one pointer for both sides, nothing to hand over.
+//! Fine-grain shared virtual memory: one pointer for both sides, nothing to hand over but the
+//! end of the kernels.
 
 use std::rc::Rc;
 
@@ -13,6 +14,7 @@ use crate::node::pages::advise_huge;
 pub struct Svm {
     link: Rc<Link>,
     pointer: *mut u8,
+    bytes: usize,
 }
 
 impl Svm {
@@ -32,24 +34,37 @@ impl Svm {
         Ok(Self {
             link: Rc::clone(link),
             pointer,
+            bytes,
         })
+    }
+}
+
+impl Svm {
+    /// The host may touch the bytes from `from` on only when no kernel runs.
+    fn settle(&self, from: usize) -> Result<()> {
+        if from >= self.bytes {
+            return Ok(());
+        }
+        let settled = self.link.queue.settle();
+        settled.map_err(|code| self.link.error("a kernel", code))
     }
 }
 
 impl Drop for Svm {
     fn drop(&mut self) {
-        // SAFETY: allocated from this context in `new`, and no kernel is running (every call
-        // waits for its kernel).
+        // A kernel that fails here has been or will be told of elsewhere.
+        let _ = self.link.queue.settle();
+        // SAFETY: allocated from this context in `new`, and no kernel is running.
         let _ = unsafe { svm_free(self.link.context.get(), self.pointer.cast()) };
     }
 }
 
 impl Store for Svm {
-    fn share(&self, _: usize, _: usize) -> Result<()> {
-        Ok(())
+    fn share(&self, _: usize, host_from: usize) -> Result<()> {
+        self.settle(host_from)
     }
-    fn split(&self, _: usize, _: bool) -> Result<()> {
-        Ok(())
+    fn split(&self, at: usize, _: bool) -> Result<()> {
+        self.settle(at)
     }
     fn host(&self) -> *mut u8 {
         self.pointer

@@ -81,6 +81,7 @@ impl ZeroCopy {
 
     fn map(&self, mem: cl_mem, from: usize, bytes: usize, flags: cl_map_flags) -> Result<Map> {
         let mut pointer = null_mut();
+        self.order()?;
         // SAFETY: the region lies within `mem`; the blocking call returns when it is mapped.
         unsafe {
             enqueue_map_buffer(
@@ -97,6 +98,7 @@ impl ZeroCopy {
             .and_then(|e| release_event(e))
         }
         .map_err(|code| self.link.error("clEnqueueMapBuffer", code))?;
+        self.link.queue.settled();
         Ok(Map {
             mem,
             pointer: pointer.cast(),
@@ -108,6 +110,7 @@ impl ZeroCopy {
     fn unmap(&self) -> Result<()> {
         let old = self.state.replace(State::Device);
         if let State::Shared(m) | State::Split(_, Some(m)) = old {
+            self.order()?;
             // SAFETY: `m.pointer` came from mapping `m.mem`, once, and is not used again: slices
             // handed out borrow the buffer, and the buffer's owner is in this call.
             unsafe {
@@ -123,6 +126,15 @@ impl ZeroCopy {
             .map_err(|code| self.link.error("clEnqueueUnmapMemObject", code))?;
         }
         Ok(())
+    }
+
+    /// Mapping and unmapping are in order with the kernels that were started: the host sees what
+    /// those before have written.
+    fn order(&self) -> Result<()> {
+        let queue = &self.link.queue;
+        queue
+            .order()
+            .map_err(|code| self.link.error("a kernel", code))
     }
 
     /// Both halves of the cut `at`, made once and remembered.
@@ -160,8 +172,8 @@ impl ZeroCopy {
 
 fn release(p: &Parts) {
     for mem in [p.device, p.host] {
-        // SAFETY: made by create_sub_buffer, released once, and neither mapped nor in use: the
-        // caller has unmapped and no kernel runs between calls.
+        // SAFETY: made by create_sub_buffer, released once, and not mapped: the caller
+        // has unmapped. OpenCL keeps it for kernels that have not finished.
         let _ = unsafe { release_mem_object(mem) };
     }
 }

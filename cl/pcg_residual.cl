@@ -1,0 +1,25 @@
+/* t <- f - (y + A y); sums of d t . d t and of d m . d m, m = |f| + |y| + |A| |y|. The caller
+   gives y twice. */
+__kernel void pcg_residual_kernel(__global REAL *t, __global REAL *tt, __global REAL *mm,
+                                  __global const REAL *f, __global const REAL *y,
+                                  __global const REAL *d, __global const REAL *x, MATRIX(a),
+                                  __global const REAL *a_val) {
+    REDUCTION(u);
+    REDUCTION(v);
+    EACH_ROW(i) {
+        realv s = LOAD(y, i), m = fabs(s);
+        EACH_ENTRY(e, a, i) {
+            const realv c = LOAD(a_val, e), g = GATHER(x, COLUMN(a, e));
+            s = fma(c, g, s);
+            m = fma(fabs(c), fabs(g), m);
+        }
+        s = LOAD(f, i) - s;
+        STORE(t, i, s);
+        s = LOAD(d, i) * s;
+        m = LOAD(d, i) * (fabs(LOAD(f, i)) + m);
+        ADD(u, i, s * s);
+        ADD(v, i, m * m);
+    }
+    FINISH_SUM(tt, u)
+    FINISH_SUM(mm, v)
+}

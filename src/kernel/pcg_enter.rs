@@ -1,0 +1,60 @@
+//! `f <- s (b - m)`, `y <- d x`, `|d f|^2`: into the system scaled to unit diagonal, d the root of
+//! the diagonal and s = 1/d. 6 flops and 48 bytes per row (fp64).
+
+use super::group::{Group, Lanes, groups};
+use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
+use crate::node::BLOCK;
+
+/// out f, y; reductions d f . d f; own b, x, s, d; scalars m.
+pub fn kernel<T: Real>() -> Kernel<T> {
+    Kernel {
+        name: "pcg_enter",
+        formula: "f <- s (b - m); y <- d x; d f . d f",
+        source: include_str!("../../cl/pcg_enter.cl"),
+        shape: Shape {
+            out: 2,
+            reduce: &[Reduce::Sum],
+            own: 4,
+            scalars: 1,
+            ..Shape::NONE
+        },
+        flops: Flops {
+            row: 6.0,
+            entry: [0.0; 2],
+        },
+        reference,
+        host,
+    }
+}
+
+fn reference<T: Real>(r: &mut Rows<'_, T>) {
+    let m = r.scalars[0];
+    for b in 0..r.n / BLOCK {
+        r.partial[0][b] = T::ZERO;
+        for i in b * BLOCK..(b + 1) * BLOCK {
+            let f = r.own[2][i] * (r.own[0][i] - m);
+            r.out[0][i] = f;
+            r.out[1][i] = r.own[3][i] * r.own[1][i];
+            r.partial[0][b] = r.partial[0][b] + (r.own[3][i] * f) * (r.own[3][i] * f);
+        }
+    }
+}
+
+#[inline(always)]
+fn body<T: Real>(r: &mut Rows<'_, T>) {
+    let ([b, x, s, d, ..], [f, y, ..]) = (r.own, &mut r.out);
+    let m = Group::splat(r.scalars[0]);
+    for k in 0..r.n / BLOCK {
+        let mut sum = Lanes::ZERO;
+        for i in groups(k) {
+            let v = Group::load(s, i) * (Group::load(b, i) - m);
+            let w = Group::load(d, i) * v;
+            v.store(f, i);
+            (Group::load(d, i) * Group::load(x, i)).store(y, i);
+            sum.add(i, w * w);
+        }
+        r.partial[0][k] = sum.sum();
+    }
+}
+
+crate::simd!(body);

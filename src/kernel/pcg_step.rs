@@ -1,0 +1,66 @@
+//! `y <- y + alpha p`, `r <- r - alpha s`, `p <- r + beta p`, `r . r`: the pointwise half of an
+//! iteration. 8 flops and 56 bytes per row (fp64).
+
+use super::group::{Group, Lanes, groups};
+use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
+use super::pcg_scalars::{ALPHA, BETA, LENGTH};
+use crate::node::BLOCK;
+
+/// inout y, r, p; reductions r.r of the new r; own s; state of the solve.
+pub fn kernel<T: Real>() -> Kernel<T> {
+    Kernel {
+        name: "pcg_step",
+        formula: "y <- y + alpha p; r <- r - alpha s; p <- r + beta p; r . r",
+        source: include_str!("../../cl/pcg_step.cl"),
+        shape: Shape {
+            inout: 3,
+            reduce: &[Reduce::Sum],
+            own: 1,
+            state: LENGTH,
+            ..Shape::NONE
+        },
+        flops: Flops {
+            row: 8.0,
+            entry: [0.0; 2],
+        },
+        reference,
+        host,
+    }
+}
+
+fn reference<T: Real>(r: &mut Rows<'_, T>) {
+    let (alpha, beta) = (r.state[ALPHA], r.state[BETA]);
+    for b in 0..r.n / BLOCK {
+        r.partial[0][b] = T::ZERO;
+        for i in b * BLOCK..(b + 1) * BLOCK {
+            let (p, new) = (
+                r.inout[2][i],
+                (-alpha).fma(r.own[0][i], r.inout[1][i]),
+            );
+            r.inout[0][i] = alpha.fma(p, r.inout[0][i]);
+            r.inout[1][i] = new;
+            r.inout[2][i] = beta.fma(p, new);
+            r.partial[0][b] = r.partial[0][b] + new * new;
+        }
+    }
+}
+
+#[inline(always)]
+fn body<T: Real>(r: &mut Rows<'_, T>) {
+    let (s, [y, residual, p]) = (r.own[0], &mut r.inout);
+    let (alpha, beta) = (Group::splat(r.state[ALPHA]), Group::splat(r.state[BETA]));
+    for b in 0..r.n / BLOCK {
+        let mut sum = Lanes::ZERO;
+        for i in groups(b) {
+            let q = Group::load(p, i);
+            let new = (-alpha).fma(Group::load(s, i), Group::load(residual, i));
+            alpha.fma(q, Group::load(y, i)).store(y, i);
+            new.store(residual, i);
+            beta.fma(q, new).store(p, i);
+            sum.add(i, new * new);
+        }
+        r.partial[0][b] = sum.sum();
+    }
+}
+
+crate::simd!(body);

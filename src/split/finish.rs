@@ -1,0 +1,86 @@
+//! From the sums of calls to the scalars that the next calls read: on the device where all of
+//! the calls ran there wholly, so that nobody waits, else on the host.
+
+use opencl3::kernel::Kernel as ClKernel;
+use opencl3::types::cl_device_id;
+
+use super::call::reductions;
+use super::engine::{Engine, set_args};
+use super::site::Site;
+use crate::Result;
+use crate::kernel::scalars::{Scalars, TOTAL_LANES};
+use crate::kernel::{MAX_REDUCTIONS, Real};
+use crate::node::memory::Arg;
+use crate::node::{BLOCK, Buffer};
+
+/// An operation on sums, ready to be called.
+pub struct Finish<T: Real> {
+    scalars: Scalars<T>,
+    handle: Option<ClKernel>,
+    /// Work-items that add the sums.
+    group: usize,
+}
+
+impl<T: Real> Engine<T> {
+    /// Prepares `scalars`.
+    ///
+    /// # Errors
+    /// The device has no such kernel.
+    pub fn finish(&self, scalars: Scalars<T>) -> Result<Finish<T>> {
+        let mut finish = Finish {
+            scalars,
+            handle: None,
+            group: 1,
+        };
+        let (Some(program), Some(d)) = (&self.program, &self.node.device) else {
+            return Ok(finish);
+        };
+        if T::CL == "double" || d.info.exact_division {
+            let kernel = program.kernel(&format!("{}_kernel", scalars.name))?;
+            // A software device's work-item is a loop; a real device's group adds side by side.
+            if !d.info.software {
+                let most = kernel.get_work_group_size(d.info.id as cl_device_id);
+                finish.group = most.unwrap_or(1).clamp(1, TOTAL_LANES);
+            }
+            finish.handle = Some(kernel);
+        }
+        Ok(finish)
+    }
+
+    /// `state <- f(sums, state)`, the sums those of the last calls of sites of like rows: `(site,
+    /// k)` is the k-th reduction of `site`. Returns whether the device does it.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn reduce(
+        &self,
+        finish: &Finish<T>,
+        sums: &[(&Site<T>, usize)],
+        state: &mut Buffer<T>,
+    ) -> Result<bool> {
+        let wholly = sums.iter().all(|(s, _)| s.cut == s.rows);
+        if let (true, Some(d), Some(k)) = (wholly, &self.node.device, &finish.handle) {
+            let blocks = sums.first().map_or(0, |(s, _)| s.rows / BLOCK) as u32;
+            let mut args = [Arg::None; MAX_REDUCTIONS + 1];
+            args[0] = state.split_at(usize::MAX, true)?.0.arg;
+            for (arg, (site, k)) in args[1..].iter_mut().zip(sums) {
+                *arg = site.device_partial[*k]
+                    .share(usize::MAX, usize::MAX)?
+                    .device;
+            }
+            let fail = |code| d.link.error(finish.scalars.name, code);
+            d.link.queue.order().map_err(fail)?;
+            set_args(k.get(), 0, &args[..=sums.len()], &[blocks]).map_err(fail)?;
+            let group = finish.group;
+            d.link.queue.start(k.get(), group, group).map_err(fail)?;
+            return Ok(true);
+        }
+        let mut totals = [T::ZERO; MAX_REDUCTIONS];
+        for (total, (site, k)) in totals.iter_mut().zip(sums) {
+            *total = reductions(site)?[*k];
+        }
+        let state = &mut state.write()?[..finish.scalars.length];
+        (finish.scalars.host)(&totals[..sums.len()], state);
+        Ok(false)
+    }
+}

@@ -1,0 +1,219 @@
+//! The linear solvers: true residuals, iterations beside the plain form's, and the same iterates
+//! for every split, memory and number of threads.
+
+use couloir::flow::plain::solve;
+use couloir::linear::{Pcg, Solution};
+use couloir::node::opencl::devices;
+use couloir::node::{Config, DeviceChoice, MemoryKind};
+use couloir::sparse::Csr;
+use couloir::split::{Engine, Policy};
+
+/// A Laplacian of `nx x ny x nz` cells whose coefficients spread over `spread` powers of ten;
+/// where not `singular`, the value is given on one side.
+fn laplacian([nx, ny, nz]: [usize; 3], spread: f64, singular: bool) -> Csr {
+    let n = nx * ny * nz;
+    let mut rng = fastrand::Rng::with_seed(3);
+    let mut entries = Vec::new();
+    let mut join = |i: usize, j: usize| {
+        let c = 10f64.powf(spread * (rng.f64() - 0.5));
+        let (i, j) = (i as u32, j as u32);
+        entries.extend([(i, j, -c), (j, i, -c), (i, i, c), (j, j, c)]);
+    };
+    for i in 0..n {
+        let (x, y, z) = (i % nx, i / nx % ny, i / (nx * ny));
+        if x + 1 < nx {
+            join(i, i + 1);
+        }
+        if y + 1 < ny {
+            join(i, i + nx);
+        }
+        if z + 1 < nz {
+            join(i, i + nx * ny);
+        }
+    }
+    if !singular {
+        entries.extend((0..nx * ny).map(|i| (i as u32, i as u32, 1.0)));
+    }
+    Csr::from_triplets(n, n, &entries)
+}
+
+/// A right-hand side of like size everywhere; of mean zero where `singular`.
+fn right(n: usize, singular: bool) -> Vec<f64> {
+    let mut rng = fastrand::Rng::with_seed(4);
+    let mut b: Vec<f64> = (0..n).map(|_| rng.f64() - 0.3).collect();
+    if singular {
+        let mean = b.iter().sum::<f64>() / n as f64;
+        b.iter_mut().for_each(|b| *b -= mean);
+    }
+    b
+}
+
+fn norm(v: impl IntoIterator<Item = f64>) -> f64 {
+    v.into_iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+/// `|b - A x| / |b|`.
+fn residual(a: &Csr, b: &[f64], x: &[f64]) -> f64 {
+    norm(a.apply(x).iter().zip(b).map(|(ax, b)| b - ax)) / norm(b.iter().copied())
+}
+
+fn engine(
+    device: DeviceChoice,
+    memory: Option<MemoryKind>,
+    threads: usize,
+    ratio: f64,
+) -> Engine<f64> {
+    let config = Config {
+        device,
+        memory,
+        threads: Some(threads),
+    };
+    Engine::open(&config, Policy::Fixed(ratio)).unwrap()
+}
+
+fn run(
+    engine: &Engine<f64>,
+    a: &Csr,
+    b: &[f64],
+    singular: bool,
+    tolerance: f64,
+) -> (Solution, Vec<f64>) {
+    let mut solver = Pcg::new(engine, a, singular).unwrap();
+    let (mut b, mut x) = (
+        engine.node.buffer_from(b).unwrap(),
+        engine.node.buffer(a.rows).unwrap(),
+    );
+    let s = solver
+        .solve(engine, &mut b, &mut x, tolerance, 0.0, 3000)
+        .unwrap();
+    (s, x.read().unwrap().to_vec())
+}
+
+#[test]
+fn the_true_residual_reaches_the_tolerance_in_as_many_iterations_as_the_plain_form() {
+    let cpu = engine(DeviceChoice::None, None, 1, 0.0);
+    for singular in [false, true] {
+        for spread in [0.0, 2.0, 4.0] {
+            let a = laplacian([19, 14, 11], spread, singular);
+            let b = right(a.rows, singular);
+            for tolerance in [1e-4, 1e-8, 1e-10, 1e-12] {
+                let mut plain = vec![0.0; a.rows];
+                let want = solve(&a, &b, &mut plain, singular, tolerance, 3000).unwrap();
+                let (got, x) = run(&cpu, &a, &b, singular, tolerance);
+                let (true_residual, plain_residual) =
+                    (residual(&a, &b, &x), residual(&a, &b, &plain));
+                let case = format!(
+                    "singular {singular}, spread {spread}, {tolerance:e}: {got:?}, true residual \
+                     {true_residual:.2e}; plain: {want:?}, true residual {plain_residual:.2e}"
+                );
+                eprintln!("{case}");
+                assert!(got.converged, "{case}");
+                assert!(
+                    true_residual <= (1.001 * tolerance).max(plain_residual),
+                    "{case}"
+                );
+                assert!(
+                    (got.residual / true_residual - 1.0).abs() < 0.2 || true_residual < 1e-13,
+                    "{case}"
+                );
+                let most = want.iterations as f64 * 1.1 + 3.0;
+                assert!((got.iterations as f64) <= most, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn iterates_do_not_depend_on_the_split() {
+    let a = laplacian([23, 17, 9], 3.0, true);
+    let b = right(a.rows, true);
+    let expected = run(
+        &engine(DeviceChoice::None, None, 1, 0.0),
+        &a,
+        &b,
+        true,
+        1e-9,
+    );
+    for threads in [2, 3] {
+        let got = run(
+            &engine(DeviceChoice::None, None, threads, 0.0),
+            &a,
+            &b,
+            true,
+            1e-9,
+        );
+        assert!(got == expected, "{threads} threads: {:?}", got.0);
+    }
+    let found = devices().unwrap_or_else(|why| {
+        eprintln!("SKIPPED on devices: {why}");
+        Vec::new()
+    });
+    for d in found.iter().filter(|d| d.fp64) {
+        for memory in [MemoryKind::Svm, MemoryKind::ZeroCopy, MemoryKind::Discrete] {
+            if !d.offers(memory) {
+                continue;
+            }
+            for (ratio, threads) in [(0.3, 1), (0.3, 3), (1.0, 1), (1.0, 2)] {
+                let engine = engine(DeviceChoice::Index(d.index), Some(memory), threads, ratio);
+                let got = run(&engine, &a, &b, true, 1e-9);
+                assert!(
+                    got == expected,
+                    "{}, {memory:?}, {threads} threads, ratio {ratio}: {:?}, not {:?}",
+                    d.name,
+                    got.0,
+                    expected.0
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn ends_that_are_no_solution() {
+    let cpu = engine(DeviceChoice::None, None, 1, 0.0);
+    let a = laplacian([9, 8, 7], 1.0, false);
+    let b = right(a.rows, false);
+    let mut solver = Pcg::new(&cpu, &a, false).unwrap();
+    let (mut b, mut x) = (
+        cpu.node.buffer_from(&b).unwrap(),
+        cpu.node.buffer(a.rows).unwrap(),
+    );
+    let few = solver.solve(&cpu, &mut b, &mut x, 1e-10, 0.0, 5).unwrap();
+    assert!(
+        !few.converged && few.iterations == 5 && few.residual > 1e-10,
+        "{few:?}"
+    );
+    let rest = solver.solve(&cpu, &mut b, &mut x, 1e-10, 0.0, 500).unwrap();
+    assert!(rest.converged && rest.initial == few.residual, "{rest:?}");
+    let none = solver.solve(&cpu, &mut b, &mut x, 1e-10, 0.0, 500).unwrap();
+    assert!(none.converged && none.iterations == 0, "{none:?}");
+    // No need to go on below the round-off in b.
+    x.write().unwrap().fill(0.0);
+    let floor = norm(b.read().unwrap().iter().copied()) * 1e-3;
+    let rough = solver
+        .solve(&cpu, &mut b, &mut x, 1e-10, floor, 500)
+        .unwrap();
+    assert!(
+        rough.converged && rough.iterations < rest.iterations,
+        "{rough:?}"
+    );
+    // Not a number stays one and is told.
+    b.write().unwrap()[3] = f64::NAN;
+    let broken = solver.solve(&cpu, &mut b, &mut x, 1e-10, 0.0, 500).unwrap();
+    assert!(!broken.converged && broken.residual.is_nan(), "{broken:?}");
+    // Nothing to solve.
+    b.write().unwrap().fill(0.0);
+    x.write().unwrap().fill(0.0);
+    let nothing = solver.solve(&cpu, &mut b, &mut x, 1e-10, 0.0, 500).unwrap();
+    assert!(nothing.converged && nothing.iterations == 0, "{nothing:?}");
+    // A matrix that is not positive has a direction without curvature.
+    let wrong = Csr::from_triplets(2, 2, &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 1.0)]);
+    let mut solver = Pcg::new(&cpu, &wrong, false).unwrap();
+    let mut b = cpu.node.buffer_from(&[1.0, -1.0]).unwrap();
+    let mut x = cpu.node.buffer(2).unwrap();
+    let indefinite = solver.solve(&cpu, &mut b, &mut x, 1e-10, 0.0, 500).unwrap();
+    assert!(
+        !indefinite.converged && indefinite.iterations == 0,
+        "{indefinite:?}"
+    );
+}
