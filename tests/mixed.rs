@@ -127,7 +127,9 @@ fn units_do_not_matter() {
         let (s, x) = solve(&engine, &scaled, false, &big, 1e-10);
         assert!(s.converged, "{unit:e} {size:e}: {s:?}");
         assert!(residual(&scaled, &big, &x) < 1.01e-10, "{unit:e} {size:e}");
-        assert!(s.iterations.abs_diff(expected.iterations) <= 5, "{s:?}");
+        // A rounding more or less ends each of some ten inner solves an iteration sooner or later.
+        let differ = s.iterations.abs_diff(expected.iterations);
+        assert!(differ <= expected.iterations / 10, "{s:?}, not {expected:?}");
     }
 }
 

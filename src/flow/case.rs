@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer};
 
 use crate::input;
+use crate::linear::Preconditioner;
 use crate::mesh::Discretisation;
 
 pub use boundary::{Boundary, Solution};
@@ -173,13 +174,4 @@ impl Default for Poisson {
             preconditioner: Preconditioner::default(),
         }
     }
-}
-
-/// Preconditioner of the conjugate gradients.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Preconditioner {
-    /// The inverse of the diagonal.
-    #[default]
-    Jacobi,
 }

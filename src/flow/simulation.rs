@@ -131,7 +131,8 @@ impl Simulation {
         )?;
         let bandwidth = engine.bandwidth()?;
         engine.begin_from(&bandwidth, cache);
-        let mut stepper = Stepper::new(&engine, &ops, settings, &u, &given, dt_s)?;
+        let preconditioner = case.poisson.preconditioner;
+        let mut stepper = Stepper::with(&engine, &ops, settings, preconditioner, &u, &given, dt_s)?;
         let monitor = stepper.monitor(&engine)?;
         let retunes_seen = vec![0; stepper.sites().len()];
         Ok(Self {

@@ -124,6 +124,7 @@ kernels!(
     dot,
     energy,
     face_flux,
+    fsai_begin,
     gradient_correct,
     gspmv,
     kinetic,

@@ -1,9 +1,14 @@
 //! Linear solvers over split kernels.
 
+pub mod auto;
 pub mod pcg;
+pub mod precond;
 pub mod refine;
+mod system;
 
+pub use auto::Auto;
 pub use pcg::{Pcg, Solution};
+pub use precond::Preconditioner;
 pub use refine::Refine;
 
 use crate::Result;
@@ -17,6 +22,8 @@ pub enum Solver {
     Plain(Box<Pcg<f64>>),
     /// Inner iterations in single precision.
     Refined(Box<Refine>),
+    /// The faster one of two preconditioners.
+    Auto(Box<Auto>),
 }
 
 impl Solver {
@@ -25,10 +32,29 @@ impl Solver {
     /// # Errors
     /// Out of memory.
     pub fn new(engine: &Engine<f64>, a: &Csr, singular: bool) -> Result<Self> {
-        Ok(match engine.single {
-            None => Self::Plain(Box::new(Pcg::new(engine, a, singular)?)),
-            Some(_) => Self::Refined(Box::new(Refine::new(engine, a, singular)?)),
-        })
+        Self::with(engine, a, singular, Preconditioner::Jacobi)
+    }
+
+    /// As [`Solver::new`], with that preconditioner. In mixed precision `auto` is Jacobi's.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn with(
+        engine: &Engine<f64>,
+        a: &Csr,
+        singular: bool,
+        preconditioner: Preconditioner,
+    ) -> Result<Self> {
+        let fsai = preconditioner.pattern();
+        if engine.single.is_some() {
+            let refine = Refine::new(engine, a, singular, fsai)?;
+            return Ok(Self::Refined(Box::new(refine)));
+        }
+        if preconditioner == Preconditioner::Auto {
+            return Ok(Self::Auto(Box::new(Auto::new(engine, a, singular)?)));
+        }
+        let pcg = Pcg::with(engine, a, singular, fsai)?;
+        Ok(Self::Plain(Box::new(pcg)))
     }
 
     /// As [`Pcg::solve`].
@@ -47,6 +73,7 @@ impl Solver {
         match self {
             Self::Plain(s) => s.solve(engine, b, x, tolerance, floor, max_iterations),
             Self::Refined(s) => s.solve(engine, b, x, tolerance, floor, max_iterations),
+            Self::Auto(s) => s.solve(engine, b, x, tolerance, floor, max_iterations),
         }
     }
 
@@ -55,6 +82,7 @@ impl Solver {
         match self {
             Self::Plain(s) => s.sites(),
             Self::Refined(s) => s.sites(),
+            Self::Auto(s) => s.sites(),
         }
     }
 
@@ -63,6 +91,7 @@ impl Solver {
         match self {
             Self::Plain(s) => s.copied_bytes(),
             Self::Refined(s) => s.copied_bytes(),
+            Self::Auto(s) => s.copied_bytes(),
         }
     }
 }

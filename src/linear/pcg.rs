@@ -1,26 +1,28 @@
-//! Conjugate gradients with Jacobi's preconditioner on the system scaled to unit diagonal, in two
-//! sweeps and one reduction per iteration.
+//! Conjugate gradients on the system scaled to unit diagonal ([Jacobi's preconditioner](System)),
+//! or on that behind another [factor](super::precond), in two sweeps and one reduction per
+//! iteration.
 //!
-//! With `d` the root of A's diagonal, `y = d x` and `f = b / d`, the scaled matrix is `I + L`, and
-//! only L is stored. An iteration is `s = p + L p` with its sums, then `y`, `r` and `p` in one
-//! sweep: the scalar that the direction needs is predicted from the sums (see
-//! [`pcg_scalars`]; Chen and Carson 2020). On a grid with 7 entries per row in plain SELL it moves
-//! 16 + 72 + 56 bytes per row.
+//! An iteration is `s = A p` with its sums, then `y`, `r` and `p` in one sweep: the scalar that the
+//! direction needs is predicted from the sums (see [`pcg_scalars`]; Chen and Carson 2020).
 //!
-//! The criterion is the true residual of the system before, `|b - A x| = |d (f - y - L y)|`. The
-//! recurrence only knows `r . r`, so the solve goes on until `w r . r` is small enough, `w` the
-//! ratio of the two at the last check, and then checks. Where the residual has not come down as
-//! the recurrence says, the true one replaces it.
+//! The criterion is the true residual of the system before, `|b - A x|`. The recurrence only knows
+//! `r . r`, so the solve goes on until `w r . r` is small enough, `w` the ratio of the two at the
+//! last check, and then checks. Where the residual has not come down as the recurrence says, the
+//! true one replaces it.
 
+use super::precond::Pattern;
+use super::precond::fsai::Fsai;
+use super::system::{System, scaled};
 use crate::Result;
 use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
 use crate::kernel::{self, Real, pcg_scalars};
 use crate::node::Buffer;
-use crate::sparse::{Csr, Sell};
-use crate::split::{Engine, Finish, Operands, Site, Watch};
+use crate::sparse::Csr;
+use crate::split::{Engine, Finish, Operands, Place, Site, Watch};
 
-/// Iterations between two looks at a device that runs ahead.
-const LOOK: usize = 8;
+/// Iterations between two looks at a device that runs ahead; fewer behind a factor, whose products
+/// go on until the host has seen the end.
+const LOOK: [usize; 2] = [8, 2];
 /// Growth of `|b - A x|^2` over `r . r` that shows that the recurrence has drifted.
 const DRIFT: f64 = 4.0;
 /// A true residual that falls by less from one replacement to the next is at its end.
@@ -39,29 +41,28 @@ pub struct Solution {
     pub converged: bool,
 }
 
+/// How a solve begins, or begins anew.
+#[derive(Clone, Copy, PartialEq)]
+enum Start {
+    /// Along the residual.
+    Anew,
+    /// Along the present direction, with the true residual in the place of the recurrence's.
+    Replaced,
+    /// As it is.
+    Same,
+}
+
 /// A solver for one symmetric, positive (semi-)definite matrix; everything is allocated here.
 pub struct Pcg<T: Real> {
-    /// The entries beside the unit diagonal.
-    matrix: Sell<T>,
-    singular: bool,
-    /// Root of the diagonal, and one over it (zero where there is none).
-    root: Buffer<T>,
-    inverse: Buffer<T>,
-    /// One on rows, zero on padding.
-    ones: Buffer<T>,
-    f: Buffer<T>,
-    y: Buffer<T>,
+    system: System<T>,
+    factor: Option<Fsai<T>>,
     r: Buffer<T>,
     p: Buffer<T>,
     s: Buffer<T>,
     state: Buffer<T>,
-    mean: Site<T>,
-    enter: Site<T>,
-    residual: Site<T>,
     begin: Site<T>,
     product: Site<T>,
     step: Site<T>,
-    leave: Site<T>,
     scalars: Finish<T>,
     watch: Watch<T>,
 }
@@ -73,35 +74,34 @@ impl<T: Real> Pcg<T> {
     /// # Errors
     /// Out of memory.
     pub fn new(engine: &Engine<T>, a: &Csr, singular: bool) -> Result<Self> {
-        let n = a.rows;
-        let node = &engine.node;
-        let root: Vec<f64> = a.diag().iter().map(|d| d.max(0.0).sqrt()).collect();
-        let over = |d: f64| if d > 0.0 { 1.0 / d } else { 0.0 };
-        let beside = Csr::from_rows(n, a.cols, |i, row| {
-            let beside = a.row(i).filter(|&(j, _)| j != i);
-            row.extend(beside.map(|(j, v)| (j as u32, v * (over(root[i]) * over(root[j])))));
-        });
-        let each =
-            |f: &dyn Fn(f64) -> f64| -> Vec<T> { root.iter().map(|&d| T::of(f(d))).collect() };
+        Self::with(engine, a, singular, None)
+    }
+
+    /// As [`Pcg::new`], behind a factorised sparse approximate inverse of that pattern.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn with(
+        engine: &Engine<T>,
+        a: &Csr,
+        singular: bool,
+        fsai: Option<Pattern>,
+    ) -> Result<Self> {
+        let (n, node) = (a.rows, &engine.node);
+        let unit = scaled(a);
+        // Cuts are remembered by name.
+        let behind = if fsai.is_some() { " (fsai)" } else { "" };
+        let name = |what: &str| format!("poisson {what}{behind}");
         Ok(Self {
-            matrix: Sell::from_csr(node, &beside)?,
-            singular,
-            root: node.buffer_from(&each(&|d| d))?,
-            inverse: node.buffer_from(&each(&over))?,
-            ones: node.buffer_from(&vec![T::of(1.0); n])?,
-            f: node.buffer(n)?,
-            y: node.buffer(n)?,
+            system: System::new(engine, a, &unit, singular, &name)?,
+            factor: fsai.map(|p| Fsai::new(engine, &unit, p)).transpose()?,
             r: node.buffer(n)?,
             p: node.buffer(n)?,
             s: node.buffer(n)?,
             state: node.buffer(LENGTH)?,
-            mean: engine.site(kernel::dot::kernel(), "poisson mean", n)?,
-            enter: engine.site(kernel::pcg_enter::kernel(), "poisson scaling", n)?,
-            residual: engine.site(kernel::pcg_residual::kernel(), "poisson residual", n)?,
-            begin: engine.site(kernel::pcg_begin::kernel(), "poisson start", n)?,
-            product: engine.site(kernel::pcg_product::kernel(), "poisson product", n)?,
-            step: engine.site(kernel::pcg_step::kernel(), "poisson step", n)?,
-            leave: engine.site(kernel::pcg_leave::kernel(), "poisson solution", n)?,
+            begin: engine.site(kernel::pcg_begin::kernel(), &name("start"), n)?,
+            product: engine.site(kernel::pcg_product::kernel(), &name("product"), n)?,
+            step: engine.site(kernel::pcg_step::kernel(), &name("step"), n)?,
             scalars: engine.finish(pcg_scalars::scalars())?,
             watch: Watch::new(LENGTH),
         })
@@ -122,102 +122,106 @@ impl<T: Real> Pcg<T> {
         floor: f64,
         max_iterations: usize,
     ) -> Result<Solution> {
-        let bb = self.enter(engine, b, x)?;
+        self.run(
+            engine,
+            b,
+            x,
+            [tolerance, floor],
+            max_iterations,
+            Start::Anew,
+        )
+    }
+
+    /// Solves `A x = b` like [`Pcg::solve`], where `b` is the residual that the last solve left,
+    /// computed anew, and `x` is zero: the direction of the last solve goes on, `p + r - r_old`,
+    /// so that convergence is not set back (reliable updates: Clark et al. 2010, section 3.3).
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn resume(
+        &mut self,
+        engine: &Engine<T>,
+        b: &mut Buffer<T>,
+        x: &mut Buffer<T>,
+        tolerance: f64,
+        max_iterations: usize,
+    ) -> Result<Solution> {
+        self.run(
+            engine,
+            b,
+            x,
+            [tolerance, 0.0],
+            max_iterations,
+            Start::Replaced,
+        )
+    }
+
+    fn run(
+        &mut self,
+        engine: &Engine<T>,
+        b: &Buffer<T>,
+        x: &mut Buffer<T>,
+        [tolerance, floor]: [f64; 2],
+        max_iterations: usize,
+        mut start: Start,
+    ) -> Result<Solution> {
+        let bb = self.system.enter(engine, b, x)?;
         // One norm for both bounds: |r| <= tolerance |b| or |r| <= floor.
         let scale = bb.sqrt().max(floor / tolerance);
         let bound = (tolerance * scale).powi(2);
-        let mut s = Solution::default();
-        let mut rr = self.true_residual(engine, tolerance, scale, &mut s)?;
-        s.initial = s.residual;
+        let relative = |rr: f64| if rr > 0.0 { rr.sqrt() / scale } else { rr };
+        let enough = |rr, round_off| relative(rr) <= tolerance || rr <= round_off;
+        let (mut rr, mut round_off) = self.system.residual(engine, &mut self.s)?;
+        let mut s = Solution {
+            initial: relative(rr),
+            ..Solution::default()
+        };
         self.state.write()?.fill(T::ZERO);
-        let (mut weight, mut replaced) = (0.0, f64::INFINITY);
-        let mut next = None;
-        while !s.converged && s.iterations < max_iterations && s.residual.is_finite() {
-            // The ratio of the norms has moved a little, or the recurrence has drifted.
-            let moved = next.map(|next| rr / next).filter(|w| *w <= DRIFT * weight);
-            let begun = moved.is_none();
-            weight = match moved {
-                Some(w) => w,
-                None if rr > PROGRESS * replaced => break,
-                None => {
+        let (mut replaced, mut next) = (f64::INFINITY, 0.0);
+        while !enough(rr, round_off) && s.iterations < max_iterations && rr.is_finite() {
+            let weight = match start {
+                Start::Same => rr / next,
+                _ if rr > PROGRESS * replaced => break,
+                _ => {
                     replaced = rr;
-                    rr / self.replace(engine)?
+                    rr / self.replace(engine, start)?
                 }
             };
             let state = self.state.write()?;
             (state[WEIGHT], state[BOUND], state[STOP]) = (T::of(weight), T::of(bound), T::ZERO);
-            self.iterate(engine, begun, max_iterations - s.iterations)?;
+            self.iterate(engine, start != Start::Same, max_iterations - s.iterations)?;
+            if let Some(factor) = &mut self.factor {
+                factor.end(engine, &mut self.system.y)?;
+            }
+            (rr, round_off) = self.system.residual(engine, &mut self.s)?;
             let state = self.state.read()?;
             s.iterations = state[ITERATIONS].f64() as usize;
-            // Without a step there was no curvature: round-off, or a matrix that is not positive.
-            next = (state[ALPHA] > T::ZERO).then(|| state[NEXT].f64());
-            rr = self.true_residual(engine, tolerance, scale, &mut s)?;
+            next = state[NEXT].f64();
+            start = match () {
+                // No curvature in this direction: round-off, or a matrix that is not positive.
+                () if state[ALPHA] <= T::ZERO => Start::Anew,
+                // The recurrence has drifted, or the ratio of the norms has moved a little.
+                () if rr > DRIFT * weight * next => Start::Replaced,
+                () => Start::Same,
+            };
         }
-        engine.post(
-            &mut self.leave,
-            Operands {
-                out: &mut [x],
-                own: &[&self.y, &self.inverse],
-                ..Operands::default()
-            },
-        )?;
+        (s.residual, s.converged) = (relative(rr), enough(rr, round_off));
+        self.system.leave(engine, x)?;
         Ok(s)
     }
 
-    /// `f = (b - mean) / d`, `y = d x`; returns `|b - mean|^2`.
-    fn enter(&mut self, engine: &Engine<T>, b: &Buffer<T>, x: &Buffer<T>) -> Result<f64> {
-        let mut mean = 0.0;
-        if self.singular {
-            let own = &[b, &self.ones];
-            let o = Operands {
-                own,
-                ..Operands::default()
-            };
-            mean = engine.run(&mut self.mean, o)?[0].f64() / b.len().max(1) as f64;
+    /// Puts the residual in `s` in the place of the recurrence's; returns its `r . r`.
+    fn replace(&mut self, engine: &Engine<T>, start: Start) -> Result<f64> {
+        if let Some(factor) = &mut self.factor {
+            let (rp, y) = ([&mut self.r, &mut self.p], &mut self.system.y);
+            return factor.begin(engine, &self.s, rp, y);
         }
-        let o = Operands {
-            out: &mut [&mut self.f, &mut self.y],
-            own: &[b, x, &self.inverse, &self.root],
-            scalars: &[T::of(mean)],
-            ..Operands::default()
-        };
-        Ok(engine.run(&mut self.enter, o)?[0].f64())
-    }
-
-    /// Leaves the residual of the scaled system in `s`; returns `|b - A x|^2` and says whether
-    /// that is enough.
-    fn true_residual(
-        &mut self,
-        engine: &Engine<T>,
-        tolerance: f64,
-        scale: f64,
-        solution: &mut Solution,
-    ) -> Result<f64> {
-        let o = Operands {
-            out: &mut [&mut self.s],
-            own: &[&self.f, &self.y, &self.root],
-            gather: &[&self.y],
-            mats: &[&self.matrix],
-            ..Operands::default()
-        };
-        let sums = engine.run(&mut self.residual, o)?;
-        let (rr, size) = (sums[0].f64(), sums[1].f64());
-        let epsilon = match size_of::<T>() {
-            4 => f64::from(f32::EPSILON),
-            _ => f64::EPSILON,
-        };
-        let round_off = (2.0 * epsilon).powi(2) * size;
-        solution.residual = if rr > 0.0 { rr.sqrt() / scale } else { rr };
-        solution.converged = solution.residual <= tolerance || rr <= round_off;
-        Ok(rr)
-    }
-
-    /// Begins anew from the residual in `s`; returns its `r . r`.
-    fn replace(&mut self, engine: &Engine<T>) -> Result<f64> {
         std::mem::swap(&mut self.r, &mut self.s);
+        let keep = if start == Start::Anew { 0.0 } else { 1.0 };
         let o = Operands {
-            out: &mut [&mut self.p],
-            own: &[&self.r],
+            inout: &mut [&mut self.p],
+            own: &[&self.r, &self.s],
+            scalars: &[T::of(keep)],
             ..Operands::default()
         };
         Ok(engine.run(&mut self.begin, o)?[0].f64())
@@ -227,30 +231,24 @@ impl<T: Real> Pcg<T> {
     /// does all the work, nobody waits for it: iterations after the last do nothing.
     fn iterate(&mut self, engine: &Engine<T>, begun: bool, most: usize) -> Result<()> {
         self.watch.restart();
+        let look = LOOK[usize::from(self.factor.is_some())];
         for n in 0..most {
-            engine.post(
-                &mut self.product,
-                Operands {
-                    out: &mut [&mut self.s],
-                    own: &[&self.p],
-                    gather: &[&self.p],
-                    mats: &[&self.matrix],
-                    scalars: &[T::of(1.0)],
-                    state: Some(&self.state),
-                    ..Operands::default()
-                },
-            )?;
-            let before = if begun && n == 0 {
-                &self.begin
-            } else {
-                &self.step
+            self.product(engine)?;
+            let before = match &self.factor {
+                _ if !begun || n > 0 => &self.step,
+                Some(factor) => factor.start(),
+                None => &self.begin,
             };
             let sums = [(before, 0), (&self.product, 0), (&self.product, 1)];
             let ahead = engine.reduce(&self.scalars, &sums, &mut self.state)?;
+            let y = match &mut self.factor {
+                Some(factor) => &mut factor.z,
+                None => &mut self.system.y,
+            };
             engine.post(
                 &mut self.step,
                 Operands {
-                    inout: &mut [&mut self.y, &mut self.r, &mut self.p],
+                    inout: &mut [y, &mut self.r, &mut self.p],
                     own: &[&self.s],
                     state: Some(&self.state),
                     ..Operands::default()
@@ -259,7 +257,7 @@ impl<T: Real> Pcg<T> {
             let stopped = |state: &[T]| state[STOP] > T::ZERO;
             let over = match &engine.node.device {
                 Some(d) if ahead => {
-                    let seen = match n % LOOK {
+                    let seen = match n % look {
                         0 => self.watch.look(d, &self.state)?,
                         _ => None,
                     };
@@ -274,32 +272,45 @@ impl<T: Real> Pcg<T> {
         Ok(())
     }
 
+    /// `s = A p`, or `G A G^T p`.
+    fn product(&mut self, engine: &Engine<T>) -> Result<()> {
+        let beside = &self.system.beside;
+        // Of the unit diagonal, the row's own share.
+        let (matrix, x, own) = match &mut self.factor {
+            Some(factor) => {
+                let (g, v) = factor.inner(engine, beside, &self.p)?;
+                (g, v, 0.0)
+            }
+            None => (beside, &self.p, 1.0),
+        };
+        engine.post(
+            &mut self.product,
+            Operands {
+                out: &mut [&mut self.s],
+                own: &[&self.p],
+                gather: &[x],
+                mats: &[matrix],
+                scalars: &[T::of(own)],
+                state: Some(&self.state),
+                ..Operands::default()
+            },
+        )
+    }
+
     /// Its call sites, for reports.
-    pub fn sites(&self) -> Vec<&Site<T>> {
-        vec![
-            &self.mean,
-            &self.enter,
-            &self.residual,
-            &self.begin,
-            &self.product,
-            &self.step,
-            &self.leave,
-        ]
+    pub fn sites(&self) -> Vec<&Place> {
+        let mut all = self.system.sites().to_vec();
+        let own: [&Place; 3] = [&self.begin, &self.product, &self.step];
+        all.extend(own);
+        all.extend(self.factor.iter().flat_map(Fsai::sites));
+        all
     }
 
     /// Bytes copied between host and device so far.
     pub fn copied_bytes(&self) -> u64 {
-        let own = [
-            &self.root,
-            &self.inverse,
-            &self.ones,
-            &self.f,
-            &self.y,
-            &self.r,
-            &self.p,
-            &self.s,
-            &self.state,
-        ];
-        own.iter().map(|b| b.copied_bytes()).sum()
+        let own = [&self.r, &self.p, &self.s, &self.state];
+        own.iter().map(|b| b.copied_bytes()).sum::<u64>()
+            + self.system.copied_bytes()
+            + self.factor.as_ref().map_or(0, Fsai::copied_bytes)
     }
 }

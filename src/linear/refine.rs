@@ -4,6 +4,7 @@
 //! updates, Clark et al. 2010, section 3.3).
 
 use super::pcg::{Pcg, Solution};
+use super::precond::Pattern;
 use crate::Result;
 use crate::kernel;
 use crate::node::Buffer;
@@ -43,11 +44,17 @@ pub struct Refine {
 }
 
 impl Refine {
-    /// Prepares to solve with `a` on an engine of mixed precision; `singular` as for [`Pcg::new`].
+    /// Prepares to solve with `a` on an engine of mixed precision; `singular` and `fsai` as for
+    /// [`Pcg::with`].
     ///
     /// # Errors
     /// Out of memory; an engine of one precision.
-    pub fn new(engine: &Engine<f64>, a: &Csr, singular: bool) -> Result<Self> {
+    pub fn new(
+        engine: &Engine<f64>,
+        a: &Csr,
+        singular: bool,
+        fsai: Option<Pattern>,
+    ) -> Result<Self> {
         let (n, node, single) = (a.rows, &engine.node, inner_engine(engine)?);
         let residual = engine.site(kernel::spmv_add::kernel(), "poisson residual, fp64", n)?;
         let largest = a.diag().iter().fold(0.0f64, |m, d| m.max(d.abs()));
@@ -67,7 +74,7 @@ impl Refine {
             narrow: engine.narrowing("poisson residual to fp32", &residual)?,
             widen: engine.widening("poisson correction", &residual)?,
             residual,
-            inner: Pcg::new(single, &scaled, singular)?,
+            inner: Pcg::with(single, &scaled, singular, fsai)?,
             unit,
         })
     }

@@ -3,11 +3,11 @@
 
 use std::time::Instant;
 
-use opencl3::kernel::{Kernel as ClKernel, set_kernel_arg, set_kernel_arg_svm_pointer};
+use opencl3::kernel::Kernel as ClKernel;
 
-use super::engine::Engine;
+use super::engine::{Engine, set_args};
 use super::host::Span;
-use super::site::{Place, Site, Stats};
+use super::site::{Place, Site};
 use super::tuner::Tuner;
 use crate::Result;
 use crate::kernel::Real;
@@ -154,10 +154,7 @@ impl Engine<f64> {
         d.link.queue.order().map_err(fail)?;
         set_args(k, 0, args, &[a]).map_err(fail)?;
         let t = d.tuning;
-        d.link
-            .queue
-            .start(k, cut / t.item, t.group)
-            .map_err(fail)
+        d.link.queue.start(k, cut / t.item, t.group).map_err(fail)
     }
 
     /// Waits for the device, and books the call.

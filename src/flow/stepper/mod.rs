@@ -24,7 +24,7 @@ use crate::flow::boundary::Vectors;
 use crate::flow::operators::{Operators, Scheme};
 use crate::flow::plain::Settings;
 use crate::kernel::Kernel;
-use crate::linear::{Solution, Solver};
+use crate::linear::{Preconditioner, Solution, Solver};
 use crate::node::Buffer;
 use crate::split::{Engine, Operands, Place, Site};
 use crate::{Error, Result};
@@ -70,6 +70,22 @@ impl Stepper {
         given: &Vectors,
         dt: f64,
     ) -> Result<Self> {
+        Self::with(engine, ops, settings, Preconditioner::Jacobi, u, given, dt)
+    }
+
+    /// As [`Stepper::new`], with that preconditioner of the pressure solver.
+    ///
+    /// # Errors
+    /// As [`Stepper::new`].
+    pub fn with(
+        engine: &Engine<f64>,
+        ops: &Operators,
+        settings: Settings,
+        preconditioner: Preconditioner,
+        u: &Vectors,
+        given: &Vectors,
+        dt: f64,
+    ) -> Result<Self> {
         let m = Matrices::new(&engine.node, ops, settings.nu)?;
         let elements = m.momentum.elements();
         let mut stepper = Self {
@@ -79,7 +95,12 @@ impl Stepper {
             f: Fields::new(&engine.node, ops, u)?,
             m,
             boundary: Boundary::new(&engine.node, ops, settings, given)?,
-            poisson: Solver::new(engine, &ops.laplacian, ops.boundary.is_singular())?,
+            poisson: Solver::with(
+                engine,
+                &ops.laplacian,
+                ops.boundary.is_singular(),
+                preconditioner,
+            )?,
             s: Sites::new(engine, ops, elements)?,
             theta: 0.0,
             budget: None,

@@ -1,0 +1,115 @@
+//! The faster preconditioner, by measurement: the first solves take turns, and what each needed per
+//! decade of the residual decides.
+
+use std::time::Instant;
+
+use super::Preconditioner;
+use super::pcg::{Pcg, Solution};
+use crate::Result;
+use crate::node::Buffer;
+use crate::sparse::Csr;
+use crate::split::{Engine, Place};
+
+/// Solves of each that count; the first of each does not.
+const COUNTED: usize = 4;
+
+/// A solver with each preconditioner, and the one chosen.
+pub struct Auto {
+    solvers: Vec<(Preconditioner, Pcg<f64>)>,
+    /// Seconds per decade of each.
+    costs_s: Vec<Vec<f64>>,
+    turn: usize,
+    chosen: Option<usize>,
+}
+
+impl Auto {
+    /// Prepares all; parameters as for [`Pcg::new`].
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn new(engine: &Engine<f64>, a: &Csr, singular: bool) -> Result<Self> {
+        let all = [Preconditioner::Jacobi, Preconditioner::Fsai];
+        let solver = |&p: &Preconditioner| Ok((p, Pcg::with(engine, a, singular, p.pattern())?));
+        Ok(Self {
+            solvers: all.iter().map(solver).collect::<Result<_>>()?,
+            costs_s: vec![Vec::new(); all.len()],
+            turn: 0,
+            chosen: None,
+        })
+    }
+
+    /// The preconditioner that was chosen; `None` while they take turns.
+    pub fn chosen(&self) -> Option<Preconditioner> {
+        self.chosen.map(|i| self.solvers[i].0)
+    }
+
+    /// As [`Pcg::solve`].
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn solve(
+        &mut self,
+        engine: &Engine<f64>,
+        b: &mut Buffer<f64>,
+        x: &mut Buffer<f64>,
+        tolerance: f64,
+        floor: f64,
+        max_iterations: usize,
+    ) -> Result<Solution> {
+        let turn = self.chosen.unwrap_or(self.turn % self.solvers.len());
+        let solver = &mut self.solvers[turn].1;
+        if self.chosen.is_some() {
+            return solver.solve(engine, b, x, tolerance, floor, max_iterations);
+        }
+        // A search for cuts would be measured, too.
+        let counts = !engine.is_tuning(&solver.sites());
+        engine.settle()?;
+        let start = Instant::now();
+        let s = solver.solve(engine, b, x, tolerance, floor, max_iterations)?;
+        engine.settle()?;
+        let decades = (s.initial / s.residual).log10();
+        if counts && s.converged && decades.is_finite() && decades > 0.5 {
+            self.costs_s[turn].push(start.elapsed().as_secs_f64() / decades);
+        }
+        self.turn += 1;
+        self.choose();
+        Ok(s)
+    }
+
+    fn choose(&mut self) {
+        if self.costs_s.iter().any(|c| c.len() <= COUNTED) {
+            return;
+        }
+        let median = |all: &Vec<f64>| {
+            let mut c = all[1..].to_vec();
+            c.sort_by(f64::total_cmp);
+            c[c.len() / 2]
+        };
+        let costs_s: Vec<f64> = self.costs_s.iter().map(median).collect();
+        let best = (0..costs_s.len())
+            .min_by(|&i, &j| costs_s[i].total_cmp(&costs_s[j]))
+            .unwrap_or(0);
+        let each: Vec<String> = self
+            .solvers
+            .iter()
+            .zip(&costs_s)
+            .map(|((p, _), c)| format!("{p:?} {:.3} ms", c * 1e3))
+            .collect();
+        log::info!(
+            "preconditioner {:?}: median time per decade of the residual {}",
+            self.solvers[best].0,
+            each.join(", ")
+        );
+        self.chosen = Some(best);
+    }
+
+    /// The call sites of all, for reports.
+    pub fn sites(&self) -> Vec<&Place> {
+        self.solvers.iter().flat_map(|(_, s)| s.sites()).collect()
+    }
+
+    /// Bytes copied between host and device so far.
+    pub fn copied_bytes(&self) -> u64 {
+        self.solvers.iter().map(|(_, s)| s.copied_bytes()).sum()
+    }
+}
