@@ -129,7 +129,10 @@ fn units_do_not_matter() {
         assert!(residual(&scaled, &big, &x) < 1.01e-10, "{unit:e} {size:e}");
         // A rounding more or less ends each of some ten inner solves an iteration sooner or later.
         let differ = s.iterations.abs_diff(expected.iterations);
-        assert!(differ <= expected.iterations / 10, "{s:?}, not {expected:?}");
+        assert!(
+            differ <= expected.iterations / 10,
+            "{s:?}, not {expected:?}"
+        );
     }
 }
 
