@@ -47,7 +47,9 @@ impl<T: Real> Engine<T> {
             return single.bandwidth();
         }
         let n = ARRAY_BYTES / size_of::<T>();
-        let (mut y, x) = (self.node.buffer::<T>(n)?, self.node.buffer::<T>(n)?);
+        let (mut y, mut x) = (self.node.buffer::<T>(n)?, self.node.buffer::<T>(n)?);
+        // What was never written is one page of zeros, read from the caches.
+        x.write()?.fill(T::of(1.0));
         let [plain, ahead] = axpy::paths();
         let mut best = |ratio: f64, host| -> Result<f64> {
             let kernel = Kernel {

@@ -56,6 +56,10 @@ impl<T: Real> Engine<T> {
             self.node.buffer::<T>(n)?,
             self.node.buffer::<T>(n)?,
         ];
+        // What was never written is one page of zeros, read from the caches.
+        for buffer in &mut v {
+            buffer.write()?.fill(T::of(1.0));
+        }
         let read = stream::read::paths().map(|host| Kernel {
             host,
             ..stream::read::kernel()
