@@ -3,7 +3,7 @@
 use super::engine::{Engine, Operands};
 use super::site::{Site, Traffic};
 use crate::Result;
-use crate::kernel::{Kernel, Real, axpy, stream};
+use crate::kernel::{Kernel, Real, axpy, dot, stream};
 use crate::node::Buffer;
 use crate::node::program::{Program, cache_dir};
 
@@ -11,7 +11,7 @@ use crate::node::program::{Program, cache_dir};
 /// over arrays larger than the caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Roofs {
-    /// `sum x`: reads alone.
+    /// `sum x` or `x . y`: reads alone.
     pub read_gb_s: f64,
     /// `y <- x`: a read and a write.
     pub copy_gb_s: f64,
@@ -72,6 +72,11 @@ impl<T: Real> Engine<T> {
             host,
             ..stream::triad::kernel()
         });
+        // Two arrays at once are often read faster than one.
+        let dot = dot::paths().map(|host| Kernel {
+            host,
+            ..dot::kernel()
+        });
         let axpy = axpy::paths().map(|host| Kernel {
             host,
             ..axpy::kernel()
@@ -79,7 +84,7 @@ impl<T: Real> Engine<T> {
         let program = self.stream_program()?;
         let mut best = |paths: &[Kernel<T>]| self.best(program.as_ref(), paths, ratio, &mut v);
         Ok(Roofs {
-            read_gb_s: best(&read)?,
+            read_gb_s: best(&read)?.max(best(&dot)?),
             copy_gb_s: best(&copy)?,
             triad_gb_s: best(&triad)?,
             axpy_gb_s: best(&axpy)?,
@@ -164,7 +169,7 @@ impl<T: Real> Engine<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Rows, dot};
+    use crate::kernel::Rows;
     use crate::node::{BLOCK, Config, DeviceChoice, opencl};
     use crate::split::Policy;
 
