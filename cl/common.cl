@@ -14,38 +14,18 @@
 
 #if VECTOR == 1
 typedef REAL realv;
-typedef uint uintv;
 #define LOAD(p, i) ((p)[i])
 #define STORE(p, i, v) ((p)[i] = (v))
-#define GATHER(x, j) ((x)[j])
 #else
 typedef PASTE(REAL, VECTOR) realv;
-typedef PASTE(uint, VECTOR) uintv;
 #define LOAD(p, i) PASTE(vload, VECTOR)(0, (p) + (i))
 #define STORE(p, i, v) PASTE(vstore, VECTOR)((v), 0, (p) + (i))
-#if VECTOR == 2
-#define GATHER(x, j) ((realv)((x)[(j).s0], (x)[(j).s1]))
-#elif VECTOR == 4
-#define GATHER(x, j) ((realv)((x)[(j).s0], (x)[(j).s1], (x)[(j).s2], (x)[(j).s3]))
-#else
-#define GATHER(x, j)                                                                    \
-    ((realv)((x)[(j).s0], (x)[(j).s1], (x)[(j).s2], (x)[(j).s3], (x)[(j).s4], (x)[(j).s5], \
-             (x)[(j).s6], (x)[(j).s7]))
-#endif
 #endif
 
 /* The rows i, i+1, .., i+VECTOR-1 of this work-item, in turn. */
 #define EACH_ROW(i)                                                         \
     for (size_t i = get_global_id(0) * ITEM, PASTE(i, _end) = i + ITEM;     \
          i < PASTE(i, _end); i += VECTOR)
-
-/* A sliced-ELLPACK matrix: element k of row i is at slice_ptr[i / SLICE] + k SLICE + i % SLICE. */
-#define MATRIX(m) __global const uint *PASTE(m, _ptr), __global const uint *PASTE(m, _col)
-#define EACH_ENTRY(e, m, i)                                                 \
-    for (uint e = PASTE(m, _ptr)[(i) / SLICE] + (uint)((i) % SLICE),        \
-              PASTE(e, _end) = PASTE(m, _ptr)[(i) / SLICE + 1];             \
-         e < PASTE(e, _end); e += SLICE)
-#define COLUMN(m, e) LOAD(PASTE(m, _col), e)
 
 /* Reductions: row r of a block belongs to lane r % LANES; a lane adds its rows in ascending
    order; lanes are added pairwise. The CPU does the same, so partial sums agree bit for bit. */

@@ -9,16 +9,14 @@ __kernel void face_flux_kernel(__global REAL *psi, __global const REAL *base,
     EACH_ROW(i) {
         realv s = LOAD(base, i);
         EACH_ENTRY(e, a, i) {
-            const uintv j = COLUMN(a, e);
-            s = fma(LOAD(a0, e), GATHER(u0, j), s);
-            s = fma(LOAD(a1, e), GATHER(u1, j), s);
-            s = fma(LOAD(a2, e), GATHER(u2, j), s);
+            s = fma(VALUE(a0, e), GATHER(u0, e), s);
+            s = fma(VALUE(a1, e), GATHER(u1, e), s);
+            s = fma(VALUE(a2, e), GATHER(u2, e), s);
         }
         EACH_ENTRY(e, b, i) {
-            const uintv j = COLUMN(b, e);
-            s = fma(LOAD(b0, e), GATHER(n0, j), s);
-            s = fma(LOAD(b1, e), GATHER(n1, j), s);
-            s = fma(LOAD(b2, e), GATHER(n2, j), s);
+            s = fma(VALUE(b0, e), GATHER(n0, e), s);
+            s = fma(VALUE(b1, e), GATHER(n1, e), s);
+            s = fma(VALUE(b2, e), GATHER(n2, e), s);
         }
         STORE(psi, i, s);
     }

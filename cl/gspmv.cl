@@ -7,11 +7,10 @@ __kernel void gspmv_kernel(__global REAL *y0, __global REAL *y1, __global REAL *
     EACH_ROW(i) {
         realv s0 = LOAD(b0, i), s1 = LOAD(b1, i), s2 = LOAD(b2, i);
         EACH_ENTRY(e, a, i) {
-            const realv v = LOAD(a_val, e);
-            const uintv j = COLUMN(a, e);
-            s0 = fma(v, GATHER(x0, j), s0);
-            s1 = fma(v, GATHER(x1, j), s1);
-            s2 = fma(v, GATHER(x2, j), s2);
+            const realv v = VALUE(a_val, e);
+            s0 = fma(v, GATHER(x0, e), s0);
+            s1 = fma(v, GATHER(x1, e), s1);
+            s2 = fma(v, GATHER(x2, e), s2);
         }
         STORE(y0, i, s0);
         STORE(y1, i, s1);

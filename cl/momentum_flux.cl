@@ -3,10 +3,10 @@
    |phi| sum_k (a_1k + b_1k) a_1k. One component after the other, for the sake of registers. */
 #define PRODUCTS(m, x, s0, s1, s2)                       \
     EACH_ENTRY(e, m, i) {                                \
-        const realv v = GATHER(x, COLUMN(m, e));         \
-        s0 = fma(LOAD(PASTE(m, 0), e), v, s0);           \
-        s1 = fma(LOAD(PASTE(m, 1), e), v, s1);           \
-        s2 = fma(LOAD(PASTE(m, 2), e), v, s2);           \
+        const realv v = GATHER(x, e);                    \
+        s0 = fma(VALUE(PASTE(m, 0), e), v, s0);           \
+        s1 = fma(VALUE(PASTE(m, 1), e), v, s1);           \
+        s2 = fma(VALUE(PASTE(m, 2), e), v, s2);           \
     }
 #define COMPONENT(f, base, u, n)                                               \
     {                                                                          \

@@ -9,7 +9,7 @@ __kernel void pcg_residual_kernel(__global REAL *t, __global REAL *tt, __global 
     EACH_ROW(i) {
         realv s = LOAD(y, i), m = fabs(s);
         EACH_ENTRY(e, a, i) {
-            const realv c = LOAD(a_val, e), g = GATHER(x, COLUMN(a, e));
+            const realv c = VALUE(a_val, e), g = GATHER(x, e);
             s = fma(c, g, s);
             m = fma(fabs(c), fabs(g), m);
         }

@@ -2,9 +2,9 @@
 //! and nodes, and the velocity it corrects. 6 flops and 28 bytes per entry, 6 flops and 96 bytes
 //! per row (fp64).
 
-use super::group::{Group, WIDTH};
-use super::rows::Mat;
-use super::{Flops, Kernel, Real, Rows, Shape};
+use super::group::Group;
+use super::mat::{Products, loaded, parts};
+use super::{Flops, Kernel, Real, Rows, SLICE, Shape};
 
 /// out u_0, u_1, u_2, g_0, g_1, g_2; own s_0, s_1, s_2, base_0, base_1, base_2; gather p, q;
 /// matrices A (3 planes, with p), B (3 planes, with q); scalars dt.
@@ -35,8 +35,8 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
         for i in 0..r.n {
             let mut g = r.own[3 + k][i];
             for (a, x) in r.mats.iter().zip(r.gather) {
-                for e in a.entries(r.first + i) {
-                    g = a.planes[k][e].fma(x[a.col[e] as usize], g);
+                for (e, j) in a.row(r.first + i) {
+                    g = a.planes[k][e].fma(x[j], g);
                 }
             }
             r.out[3 + k][i] = g;
@@ -48,36 +48,20 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let ([a, b], [p, q, ..]) = (r.mats, r.gather);
+    let [_, _, _, base0, base1, base2, ..] = r.own;
     let minus_dt = Group::splat(-r.scalars[0]);
-    for i in (0..r.n).step_by(WIDTH) {
-        let base = [
-            Group::load(r.own[3], i),
-            Group::load(r.own[4], i),
-            Group::load(r.own[5], i),
-        ];
-        let gradient = products(&b, q, r.first + i, products(&a, p, r.first + i, base));
-        for (k, g) in gradient.into_iter().enumerate() {
-            g.store(r.out[3 + k], i);
-            minus_dt.fma(g, Group::load(r.own[k], i)).store(r.out[k], i);
+    for i in (0..r.n).step_by(SLICE) {
+        let base = loaded([base0, base1, base2], i);
+        let cells = a.sums(Products, [0, 1, 2], [p], r.first + i, base);
+        let sums = b.sums(Products, [0, 1, 2], [q], r.first + i, cells);
+        for (i, gradient) in parts(i, sums) {
+            for (k, g) in gradient.into_iter().enumerate() {
+                g.put(r.out[3 + k], i, r.stream);
+                let u = minus_dt.fma(g, Group::load(r.own[k], i));
+                u.put(r.out[k], i, r.stream);
+            }
         }
     }
-}
-
-/// `s` plus the three planes of `m` times `x`, for the rows from the global row `row` on.
-#[inline(always)]
-pub(super) fn products<T: Real>(
-    m: &Mat<'_, T>,
-    x: &[T],
-    row: usize,
-    mut s: [Group<T>; 3],
-) -> [Group<T>; 3] {
-    for e in m.entries(row) {
-        let x = m.gather(x, e);
-        for (p, s) in s.iter_mut().enumerate() {
-            *s = m.value(p, e).fma(x, *s);
-        }
-    }
-    s
 }
 
 crate::simd!(body);

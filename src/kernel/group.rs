@@ -7,7 +7,7 @@
 
 use std::ops::{Add, Mul, Neg, Range, Sub};
 
-use super::{LANES, Real};
+use super::{LANES, Real, SLICE};
 use crate::node::BLOCK;
 
 /// Rows that CPU paths handle at once.
@@ -19,9 +19,15 @@ pub fn groups(b: usize) -> std::iter::StepBy<Range<usize>> {
     (b * BLOCK..(b + 1) * BLOCK).step_by(WIDTH)
 }
 
+/// First rows of the slices of block `b`.
+#[inline(always)]
+pub fn slices(b: usize) -> std::iter::StepBy<Range<usize>> {
+    (b * BLOCK..(b + 1) * BLOCK).step_by(SLICE)
+}
+
 /// `x[at .. at + WIDTH]`.
 #[inline(always)]
-pub fn chunk<X>(x: &[X], at: usize) -> &[X; WIDTH] {
+fn chunk<X>(x: &[X], at: usize) -> &[X; WIDTH] {
     let Some(c) = x.get(at..).and_then(<[X]>::first_chunk) else {
         unreachable!("operands are whole blocks")
     };
@@ -35,6 +41,15 @@ pub fn chunk_mut<X>(x: &mut [X], at: usize) -> &mut [X; WIDTH] {
         unreachable!("operands are whole blocks")
     };
     c
+}
+
+/// Makes what was [put](Group::put) past the caches visible to other cores in order.
+pub(crate) fn flush_streams() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has this instruction.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
 }
 
 /// One number of each row of a group.
@@ -61,6 +76,30 @@ impl<T: Real> Group<T> {
     #[inline(always)]
     pub fn store(self, x: &mut [T], i: usize) {
         *chunk_mut(x, i) = self.0;
+    }
+
+    /// As [`Group::store`]; past the caches where `stream`, for what is not read again soon.
+    /// [`flush_streams`] ends a series of these.
+    #[inline(always)]
+    pub fn put(self, x: &mut [T], i: usize, stream: bool) {
+        let to = chunk_mut(x, i);
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+            let to = to.as_mut_ptr().cast::<__m128i>();
+            if stream && to.is_aligned() {
+                let from = self.0.as_ptr().cast::<__m128i>();
+                for k in 0..size_of::<Self>() / size_of::<__m128i>() {
+                    // SAFETY: both are WIDTH values long, `to` is aligned, and every x86-64 has
+                    // these instructions.
+                    unsafe { _mm_stream_si128(to.add(k), _mm_loadu_si128(from.add(k))) };
+                }
+                return;
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = stream;
+        *to = self.0;
     }
 
     /// `self * b + c`, rounded once.

@@ -5,7 +5,9 @@
 //! counting bytes) follows from the shape. To add one: write `cl/<op>.cl` and
 //! `src/kernel/<op>.rs`, and add one word to the list at the end of this file.
 
+mod columns;
 pub mod group;
+pub mod mat;
 pub mod pcg_scalars;
 pub mod real;
 pub mod rows;
@@ -13,8 +15,9 @@ pub mod scalars;
 pub mod simd;
 pub mod stream;
 
+pub use mat::{Mat, SLICE};
 pub use real::Real;
-pub use rows::{Mat, Rows};
+pub use rows::Rows;
 
 /// Partial sums per block; see `cl/common.cl`.
 pub const LANES: usize = 32;
@@ -43,7 +46,7 @@ pub enum Reduce {
 }
 
 /// Roles of a kernel's operands, in the order of its device arguments: out, inout, reductions,
-/// own, gather, matrices (slice_ptr, col, values of each plane), scalars, state.
+/// own, gather, matrices (slices, index, values of each plane), scalars, state.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Vectors written at the row.

@@ -3,8 +3,8 @@
 //! and diffusion through faces. 18 flops and 28 bytes per entry, 38 flops and 56 bytes per row
 //! (fp64).
 
-use super::gradient_correct::products;
-use super::group::{Group, Lanes, groups};
+use super::group::{Group, Lanes, slices};
+use super::mat::{GROUPS, Products, parts, zero};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -47,8 +47,8 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
                 for (m, a) in r.mats.iter().enumerate() {
                     // Diffusion is one sum over both matrices.
                     c[m][2] = c[0][2];
-                    for e in a.entries(r.first + i) {
-                        let x = r.gather[3 * m + k][a.col[e] as usize];
+                    for (e, j) in a.row(r.first + i) {
+                        let x = r.gather[3 * m + k][j];
                         for (c, plane) in c[m].iter_mut().zip(a.planes) {
                             *c = plane[e].fma(x, *c);
                         }
@@ -73,26 +73,35 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let ([a, b], gather, own) = (r.mats, r.gather, r.own);
     let (theta, nu) = (Group::splat(r.scalars[0]), Group::splat(r.scalars[1]));
-    let zero = Group::ZERO;
+    let planes = [0, 1, 2];
     for block in 0..r.n / BLOCK {
         let (mut skews, mut jumps) = (Lanes::ZERO, Lanes::ZERO);
-        for i in groups(block) {
-            let phi = Group::load(own[0], i);
-            let (mut skew, mut jump) = (zero, zero);
+        for i in slices(block) {
+            let (mut skew, mut jump) = ([Group::ZERO; GROUPS], [Group::ZERO; GROUPS]);
             // One component after the other, for the sake of registers; values come from the
             // first-level cache the second and third time.
             for k in 0..3 {
-                let row = r.first + i;
-                let [a0, a1, d] = products(&a, gather[k], row, [zero; 3]);
-                let [b0, b1, d] = products(&b, gather[3 + k], row, [zero, zero, d]);
-                let f = (-phi).fma(a0 + b0, Group::load(own[1 + k], i));
-                let f = (theta * phi.abs()).fma(a1 + b1, f);
-                nu.fma(d, f).store(r.out[k], i);
-                skew = b0.fma(a1, skew);
-                jump = (a1 + b1).fma(a1, jump);
+                let cells = a.sums(Products, planes, [gather[k]], r.first + i, zero());
+                let mut start = zero();
+                for g in 0..GROUPS {
+                    start[g][2] = cells[g][2];
+                }
+                let nodes = b.sums(Products, planes, [gather[3 + k]], r.first + i, start);
+                for (g, (i, [a0, a1, _])) in parts(i, cells).enumerate() {
+                    let [b0, b1, d] = nodes[g];
+                    let phi = Group::load(own[0], i);
+                    let f = (-phi).fma(a0 + b0, Group::load(own[1 + k], i));
+                    let f = (theta * phi.abs()).fma(a1 + b1, f);
+                    nu.fma(d, f).put(r.out[k], i, r.stream);
+                    skew[g] = b0.fma(a1, skew[g]);
+                    jump[g] = (a1 + b1).fma(a1, jump[g]);
+                }
             }
-            skews.add(i, phi * skew);
-            jumps.add(i, phi.abs() * jump);
+            for (g, (i, skew)) in parts(i, skew).enumerate() {
+                let phi = Group::load(own[0], i);
+                skews.add(i, phi * skew);
+                jumps.add(i, phi.abs() * jump[g]);
+            }
         }
         r.partial[0][block] = skews.sum();
         r.partial[1][block] = jumps.sum();

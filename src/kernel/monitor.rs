@@ -1,7 +1,8 @@
 //! Courant rates `rate_c = w_c/2 sum_f |m_cf phi_f|` and divergences `w_c |sum_f m_cf phi_f|` of the
 //! cells, for the log: 4 flops and 12 bytes per entry, 4 flops and 8 bytes per row (fp64).
 
-use super::group::{Group, Lanes, groups};
+use super::group::{Group, Lanes, slices};
+use super::mat::{Terms, parts, zero};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -35,8 +36,8 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
         let [mut sum, mut largest, mut residual, mut divergence] = [T::ZERO; 4];
         for i in b * BLOCK..(b + 1) * BLOCK {
             let (mut through, mut net) = (T::ZERO, T::ZERO);
-            for e in m.entries(r.first + i) {
-                let (v, phi) = (m.planes[0][e], r.gather[0][m.col[e] as usize]);
+            for (e, j) in m.row(r.first + i) {
+                let (v, phi) = (m.planes[0][e], r.gather[0][j]);
                 through = v.abs().fma(phi.abs(), through);
                 net = v.fma(phi, net);
             }
@@ -60,24 +61,31 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     for b in 0..r.n / BLOCK {
         let (mut sum, mut largest) = (Lanes::ZERO, Lanes::ZERO);
         let (mut residual, mut divergence) = (Lanes::ZERO, Lanes::ZERO);
-        for i in groups(b) {
-            let (mut through, mut net) = (Group::ZERO, Group::ZERO);
-            for e in m.entries(r.first + i) {
-                let (v, phi) = (m.value(0, e), m.gather(phi, e));
-                through = v.abs().fma(phi.abs(), through);
-                net = v.fma(phi, net);
+        for i in slices(b) {
+            let sums = m.sums(ThroughAndNet, [0], [phi], r.first + i, zero());
+            for (i, [through, net]) in parts(i, sums) {
+                let w = Group::load(w, i);
+                let rate = w * (half * through);
+                sum.add(i, rate);
+                largest.maximum(i, rate);
+                residual.add(i, net.abs());
+                divergence.maximum(i, w * net.abs());
             }
-            let w = Group::load(w, i);
-            let rate = w * (half * through);
-            sum.add(i, rate);
-            largest.maximum(i, rate);
-            residual.add(i, net.abs());
-            divergence.maximum(i, w * net.abs());
         }
         r.partial[0][b] = sum.sum();
         r.partial[1][b] = largest.largest();
         r.partial[2][b] = residual.sum();
         r.partial[3][b] = divergence.largest();
+    }
+}
+
+/// `s_0 += |v| |x|`, `s_1 += v x`.
+struct ThroughAndNet;
+
+impl<T: Real> Terms<T, 1, 1, 2> for ThroughAndNet {
+    #[inline(always)]
+    fn add([v]: [Group<T>; 1], [x]: [Group<T>; 1], s: [Group<T>; 2]) -> [Group<T>; 2] {
+        [v.abs().fma(x.abs(), s[0]), v.fma(x, s[1])]
     }
 }
 

@@ -2,7 +2,8 @@
 //! entries beside a unit diagonal: 2 flops per entry and 5 per row; 12 bytes per entry and 16 per
 //! row (fp64).
 
-use super::group::{Group, Lanes, groups};
+use super::group::{Group, Lanes, slices};
+use super::mat::{Products, loaded, parts};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use super::pcg_scalars::LENGTH;
 use crate::node::BLOCK;
@@ -38,8 +39,8 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
         (r.partial[0][b], r.partial[1][b]) = (T::ZERO, T::ZERO);
         for i in b * BLOCK..(b + 1) * BLOCK {
             let mut s = c * r.own[0][i];
-            for e in a.entries(r.first + i) {
-                s = a.planes[0][e].fma(r.gather[0][a.col[e] as usize], s);
+            for (e, j) in a.row(r.first + i) {
+                s = a.planes[0][e].fma(r.gather[0][j], s);
             }
             r.out[0][i] = s;
             r.partial[0][b] = r.partial[0][b] + r.own[0][i] * s;
@@ -54,15 +55,17 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     let c = Group::splat(r.scalars[0]);
     for b in 0..r.n / BLOCK {
         let (mut ps, mut ss) = (Lanes::ZERO, Lanes::ZERO);
-        for i in groups(b) {
-            let q = Group::load(p, i);
-            let mut s = c * q;
-            for e in a.entries(r.first + i) {
-                s = a.value(0, e).fma(a.gather(x, e), s);
+        for i in slices(b) {
+            let mut start = loaded([p], i);
+            for [s] in &mut start {
+                *s = c * *s;
             }
-            s.store(out, i);
-            ps.add(i, q * s);
-            ss.add(i, s * s);
+            let sums = a.sums(Products, [0], [x], r.first + i, start);
+            for (i, [s]) in parts(i, sums) {
+                s.put(out, i, r.stream);
+                ps.add(i, Group::load(p, i) * s);
+                ss.add(i, s * s);
+            }
         }
         r.partial[0][b] = ps.sum();
         r.partial[1][b] = ss.sum();

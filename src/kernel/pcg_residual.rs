@@ -3,7 +3,8 @@
 //! of the system before, and what round-off can leave of it. 4 flops per entry and 11 per row;
 //! 12 bytes per entry and 32 per row (fp64).
 
-use super::group::{Group, Lanes, groups};
+use super::group::{Group, Lanes, slices};
+use super::mat::{Terms, loaded, parts};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -38,8 +39,8 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
         for i in b * BLOCK..(b + 1) * BLOCK {
             let (f, y, d) = (r.own[0][i], r.own[1][i], r.own[2][i]);
             let (mut s, mut m) = (y, y.abs());
-            for e in a.entries(r.first + i) {
-                let (c, x) = (a.planes[0][e], r.gather[0][a.col[e] as usize]);
+            for (e, j) in a.row(r.first + i) {
+                let (c, x) = (a.planes[0][e], r.gather[0][j]);
                 s = c.fma(x, s);
                 m = c.abs().fma(x.abs(), m);
             }
@@ -56,24 +57,33 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     let (a, x, [f, y, d, ..], t) = (r.mats[0], r.gather[0], r.own, &mut *r.out[0]);
     for b in 0..r.n / BLOCK {
         let (mut tt, mut mm) = (Lanes::ZERO, Lanes::ZERO);
-        for i in groups(b) {
-            let mut s = Group::load(y, i);
-            let mut m = s.abs();
-            for e in a.entries(r.first + i) {
-                let (c, g) = (a.value(0, e), a.gather(x, e));
-                s = c.fma(g, s);
-                m = c.abs().fma(g.abs(), m);
+        for i in slices(b) {
+            let mut start = loaded([y, y], i);
+            for [_, m] in &mut start {
+                *m = m.abs();
             }
-            let (f, d) = (Group::load(f, i), Group::load(d, i));
-            s = f - s;
-            s.store(t, i);
-            s = d * s;
-            m = d * (f.abs() + m);
-            tt.add(i, s * s);
-            mm.add(i, m * m);
+            let sums = a.sums(SumAndSize, [0], [x], r.first + i, start);
+            for (i, [s, m]) in parts(i, sums) {
+                let (f, d) = (Group::load(f, i), Group::load(d, i));
+                let s = f - s;
+                s.put(t, i, r.stream);
+                let (s, m) = (d * s, d * (f.abs() + m));
+                tt.add(i, s * s);
+                mm.add(i, m * m);
+            }
         }
         r.partial[0][b] = tt.sum();
         r.partial[1][b] = mm.sum();
+    }
+}
+
+/// `s_0 += v x`, `s_1 += |v| |x|`.
+struct SumAndSize;
+
+impl<T: Real> Terms<T, 1, 1, 2> for SumAndSize {
+    #[inline(always)]
+    fn add([v]: [Group<T>; 1], [x]: [Group<T>; 1], s: [Group<T>; 2]) -> [Group<T>; 2] {
+        [v.fma(x, s[0]), v.abs().fma(x.abs(), s[1])]
     }
 }
 

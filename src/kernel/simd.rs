@@ -10,20 +10,22 @@ macro_rules! simd {
         pub fn host<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma")]
+                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma,bmi1,bmi2,popcnt")]
                 fn v4<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
                     $body(rows);
                 }
-                #[target_feature(enable = "avx2,fma")]
+                #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")]
                 fn v3<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
                     $body(rows);
                 }
                 use std::arch::is_x86_feature_detected as has;
-                if has!("avx512f") && has!("avx512vl") && has!("avx512dq") && has!("fma") {
+                let v3_is_there =
+                    has!("avx2") && has!("fma") && has!("bmi1") && has!("bmi2") && has!("popcnt");
+                if v3_is_there && has!("avx512f") && has!("avx512vl") && has!("avx512dq") {
                     // SAFETY: the features were detected on this machine just now.
                     return unsafe { v4(rows) };
                 }
-                if has!("avx2") && has!("fma") {
+                if v3_is_there {
                     // SAFETY: the features were detected on this machine just now.
                     return unsafe { v3(rows) };
                 }

@@ -1,7 +1,7 @@
 //! `y <- A x`: 2 flops per entry; 12 bytes per entry and 16 per row (fp64).
 
-use super::group::{Group, WIDTH};
-use super::{Flops, Kernel, Real, Rows, Shape};
+use super::mat::{Products, parts, zero};
+use super::{Flops, Kernel, Real, Rows, SLICE, Shape};
 
 /// out y; gather x; matrix A.
 pub fn kernel<T: Real>() -> Kernel<T> {
@@ -28,8 +28,8 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
     let a = r.mats[0];
     for i in 0..r.n {
         let mut s = T::ZERO;
-        for e in a.entries(r.first + i) {
-            s = a.planes[0][e].fma(r.gather[0][a.col[e] as usize], s);
+        for (e, j) in a.row(r.first + i) {
+            s = a.planes[0][e].fma(r.gather[0][j], s);
         }
         r.out[0][i] = s;
     }
@@ -38,12 +38,11 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let (a, x, y) = (r.mats[0], r.gather[0], &mut *r.out[0]);
-    for i in (0..r.n).step_by(WIDTH) {
-        let mut s = Group::ZERO;
-        for e in a.entries(r.first + i) {
-            s = a.value(0, e).fma(a.gather(x, e), s);
+    for i in (0..r.n).step_by(SLICE) {
+        let sums = a.sums(Products, [0], [x], r.first + i, zero());
+        for (i, [s]) in parts(i, sums) {
+            s.put(y, i, r.stream);
         }
-        s.store(y, i);
     }
 }
 

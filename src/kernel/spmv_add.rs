@@ -1,7 +1,8 @@
 //! `y <- z + a (A x)`: 2 flops per entry and 2 per row; 12 bytes per entry and 24 per row (fp64).
 
-use super::group::{Group, WIDTH};
-use super::{Flops, Kernel, Real, Rows, Shape};
+use super::group::Group;
+use super::mat::{Products, parts, zero};
+use super::{Flops, Kernel, Real, Rows, SLICE, Shape};
 
 /// out y; own z; gather x; matrix A; scalars a.
 pub fn kernel<T: Real>() -> Kernel<T> {
@@ -30,8 +31,8 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
     let a = r.mats[0];
     for i in 0..r.n {
         let mut s = T::ZERO;
-        for e in a.entries(r.first + i) {
-            s = a.planes[0][e].fma(r.gather[0][a.col[e] as usize], s);
+        for (e, j) in a.row(r.first + i) {
+            s = a.planes[0][e].fma(r.gather[0][j], s);
         }
         r.out[0][i] = r.scalars[0].fma(s, r.own[0][i]);
     }
@@ -41,12 +42,11 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let (a, x, z, y) = (r.mats[0], r.gather[0], r.own[0], &mut *r.out[0]);
     let factor = Group::splat(r.scalars[0]);
-    for i in (0..r.n).step_by(WIDTH) {
-        let mut s = Group::ZERO;
-        for e in a.entries(r.first + i) {
-            s = a.value(0, e).fma(a.gather(x, e), s);
+    for i in (0..r.n).step_by(SLICE) {
+        let sums = a.sums(Products, [0], [x], r.first + i, zero());
+        for (i, [s]) in parts(i, sums) {
+            factor.fma(s, Group::load(z, i)).put(y, i, r.stream);
         }
-        factor.fma(s, Group::load(z, i)).store(y, i);
     }
 }
 

@@ -11,7 +11,7 @@ use opencl3::types::cl_device_id;
 use super::driver::Driver;
 use super::opencl::DeviceInfo;
 use super::queue::Queue;
-use super::{BLOCK, MemoryKind};
+use super::{MemoryKind, Tuning};
 use crate::{Error, Result};
 
 /// What every buffer of a device needs: context and queue, kept alive together.
@@ -40,49 +40,6 @@ impl Link {
             device: self.name.clone(),
             what: format!("no memory for {bytes} bytes: {} ({code})", error_text(code)),
             remedy: "take a smaller mesh, or run with --device none".into(),
-        }
-    }
-}
-
-/// Launch parameters of a device, all passed to kernels as `-D` constants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tuning {
-    /// Rows per SELL slice.
-    pub slice: usize,
-    /// Rows that one vector instruction handles (1, 2, 4, 8).
-    pub vector: usize,
-    /// Rows per work-item: `vector`, or a whole block where a work-item is a CPU core's loop.
-    pub item: usize,
-    /// Work-items per group.
-    pub group: usize,
-}
-
-impl Tuning {
-    /// Starting point for a device; measured values come from board files.
-    pub fn of(info: &DeviceInfo) -> Self {
-        if info.software {
-            Self {
-                slice: 8,
-                vector: 8,
-                item: BLOCK,
-                group: 1,
-            }
-        } else {
-            // One block per group, unless the device's groups are smaller.
-            let vector = if info.max_group >= BLOCK {
-                1
-            } else {
-                BLOCK
-                    .div_ceil(info.max_group.max(1))
-                    .next_power_of_two()
-                    .min(8)
-            };
-            Self {
-                slice: 32,
-                vector,
-                item: vector,
-                group: BLOCK / vector,
-            }
         }
     }
 }
@@ -134,7 +91,7 @@ impl Device {
                 format!("use auto, which is {} here", info.best_memory().name()),
             ));
         }
-        let tuning = Tuning::of(&info);
+        let tuning = Tuning::of(&info)?;
         let driver = Driver::new(info.software, cores);
         let link = Rc::new(Link {
             name: info.name.clone(),

@@ -13,12 +13,14 @@ pub mod queue;
 pub mod shares;
 pub mod topology;
 mod tree;
+mod tuning;
 
 pub use buffer::Buffer;
 pub use device::Device;
 pub use pool::Pool;
 pub use shares::Shares;
 pub use tree::Tree;
+pub use tuning::Tuning;
 
 use std::rc::Rc;
 use std::str::FromStr;
@@ -110,6 +112,8 @@ pub struct Node {
     pub device: Option<Rc<Device>>,
     /// How new buffers are held.
     pub memory: MemoryKind,
+    /// The cores' last cache, in bytes.
+    pub cache_bytes: f64,
     /// What a user should know about how the node was made up, one sentence each.
     pub notes: Vec<String>,
 }
@@ -173,6 +177,7 @@ impl Node {
             pool,
             device,
             memory,
+            cache_bytes: topology::last_cache_bytes(),
             notes,
         })
     }
@@ -184,6 +189,7 @@ impl Node {
             pool: Rc::clone(&self.pool),
             device: None,
             memory: MemoryKind::Host,
+            cache_bytes: self.cache_bytes,
             notes: Vec::new(),
         }
     }

@@ -1,7 +1,9 @@
 //! Which OpenCL devices there are. The loader is opened at run time; its absence is a fact to
 //! report, not an error.
 
-use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device as Cl};
+use opencl3::device::{
+    CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_LOCAL, Device as Cl,
+};
 use opencl3::platform::{Platform, get_platforms};
 use opencl3::types::{cl_device_id, cl_device_svm_capabilities};
 
@@ -39,6 +41,8 @@ pub struct DeviceInfo {
     pub units: u32,
     /// Largest work-group.
     pub max_group: usize,
+    /// Has local memory of its own, not a part of ordinary memory.
+    pub local_memory: bool,
     /// Global memory in bytes.
     pub memory_bytes: u64,
     /// Required alignment of a sub-buffer, in bytes.
@@ -169,6 +173,7 @@ fn describe(index: usize, id: cl_device_id, platform: &str) -> DeviceInfo {
         svm: d.svm_mem_capability() & FINE_GRAIN_BUFFER != 0,
         units: d.max_compute_units().unwrap_or(0),
         max_group: d.max_work_group_size().unwrap_or(1),
+        local_memory: d.local_mem_type().unwrap_or(0) == CL_LOCAL,
         memory_bytes: d.global_mem_size().unwrap_or(0),
         align_bytes: d.mem_base_addr_align().unwrap_or(1024) as usize / 8,
     }

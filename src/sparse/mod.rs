@@ -4,6 +4,7 @@ mod csr;
 pub mod matrix_market;
 pub mod order;
 mod planes;
+pub mod reorder;
 mod sell;
 
 pub use csr::Csr;

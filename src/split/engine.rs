@@ -16,7 +16,7 @@ use super::host::{HostCall, Span};
 use super::site::Site;
 use super::tuner::Tuner;
 use crate::kernel::scalars::{self, TOTAL_LANES};
-use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, list, pcg_scalars, stream};
+use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, SLICE, list, pcg_scalars, stream};
 use crate::node::memory::Arg;
 use crate::node::program::{Program, cache_dir};
 use crate::node::{BLOCK, Buffer, Config, Device, DeviceChoice, Node};
@@ -175,11 +175,10 @@ impl<T: Real> Engine<T> {
             "-cl-fp32-correctly-rounded-divide-sqrt "
         };
         let options = format!(
-            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={} -D TOTAL_LANES={TOTAL_LANES} {}",
+            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={SLICE} -D TOTAL_LANES={TOTAL_LANES} {}",
             T::CL,
             t.vector,
             t.item,
-            t.slice,
             pcg_scalars::defines()
         );
         Program::build(device, &source, &options, cache)
@@ -295,6 +294,7 @@ impl<T: Real> Engine<T> {
             mats: [Mat::default(); 2],
             scalars: o.scalars,
             state: &[],
+            stream: site.stats.call_bytes > self.node.cache_bytes,
         };
         // What is gathered is shared first: `share_parts` below must come after every `share`.
         for (view, b) in call.gather.iter_mut().zip(o.gather) {
@@ -333,8 +333,8 @@ impl<T: Real> Engine<T> {
             args.push(b.arg());
         }
         for m in o.mats {
-            args.push(m.slice_ptr().arg());
-            args.push(m.col().arg());
+            args.push(m.slices().arg());
+            args.push(m.index().arg());
             for plane in m.planes() {
                 args.push(plane.arg());
             }
@@ -366,7 +366,8 @@ impl<T: Real> Engine<T> {
         if let Some(state) = o.state {
             set_args::<T>(k, index, &[state.arg()], &[]).map_err(fail)?;
         }
-        d.link.queue.start(k, cut / t.item, t.group).map_err(fail)
+        let group = t.group_of(!site.kernel.shape.reduce.is_empty());
+        d.link.queue.start(k, cut / t.item, group).map_err(fail)
     }
 }
 
@@ -379,6 +380,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>]) -> String {
         source.push_str("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     }
     source.push_str(include_str!("../../cl/common.cl"));
+    source.push_str(include_str!("../../cl/matrix.cl"));
     for k in kernels {
         source.push_str(k.source);
     }

@@ -1,5 +1,6 @@
 //! The CPU's side of a call: the rows from the cut on, dealt out to threads.
 
+use crate::kernel::group::flush_streams;
 use crate::kernel::{
     MAX_GATHER, MAX_INOUT, MAX_MATS, MAX_OUT, MAX_OWN, MAX_REDUCTIONS, Mat, Real, Rows,
 };
@@ -63,6 +64,8 @@ pub(super) struct HostCall<'a, T: Real> {
     pub mats: [Mat<'a, T>; MAX_MATS],
     pub scalars: &'a [T],
     pub state: &'a [T],
+    /// See [`Rows::stream`].
+    pub stream: bool,
 }
 
 // SAFETY: shared between the pool's threads for one call; spans are only used through `part`
@@ -95,9 +98,13 @@ impl<T: Real> HostCall<'_, T> {
                     mats: self.mats,
                     scalars: self.scalars,
                     state: self.state,
+                    stream: self.stream,
                 }
             };
             path(&mut r);
+            if self.stream {
+                flush_streams();
+            }
         });
     }
 }

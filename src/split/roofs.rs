@@ -203,6 +203,7 @@ mod tests {
             mats: Default::default(),
             scalars: &[0.5],
             state: &[],
+            stream: false,
         };
         (rows.out[0], rows.inout[0], rows.partial[0]) = (&mut out, &mut inout, &mut sums);
         (rows.own[0], rows.own[1]) = (&b, &c);

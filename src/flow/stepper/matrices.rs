@@ -51,7 +51,7 @@ fn planes(node: &Node, p: &Planes) -> Result<Sell<f64>> {
 
 impl Matrices {
     pub fn new(node: &Node, ops: &Operators, nu: f64) -> Result<Self> {
-        let sell = |a: &Csr| Sell::from_csr(node, a);
+        let sell = |a: &Csr| Sell::fixed(node, a);
         let momentum = match &ops.momentum {
             Momentum::Cells {
                 diffusion,
@@ -99,7 +99,7 @@ fn cells(node: &Node, diffusion: &Csr, convection: &Csr, nu: f64) -> Result<Mome
     });
     Ok(MomentumMatrices::Cells {
         k,
-        convection: Sell::from_csr(node, &by_element)?,
+        convection: Sell::fixed(node, &by_element)?,
         diffusion: node.buffer_from(&base)?,
     })
 }

@@ -1,0 +1,226 @@
+//! Launch parameters of OpenCL devices, from `cl/tuning.toml`.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::BLOCK;
+use super::opencl::DeviceInfo;
+use crate::{Error, Result};
+
+const BUILT_IN: &str = include_str!("../../cl/tuning.toml");
+/// Names a file whose entries go before the built-in ones.
+const VARIABLE: &str = "COULOIR_TUNING";
+
+/// Launch parameters of a device, all passed to kernels as `-D` constants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// Rows that one vector instruction handles (1, 2, 4, 8).
+    pub vector: usize,
+    /// Rows per work-item: `vector`, or a whole block.
+    pub item: usize,
+    /// Work-items per group of a kernel without reductions.
+    pub group: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    device: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    #[serde(rename = "match")]
+    part: String,
+    vector: usize,
+    rows: Option<PerItem>,
+    group: Option<usize>,
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum PerItem {
+    Vector,
+    Block,
+}
+
+impl Tuning {
+    /// Work-items per group: a reduction's group is a block.
+    pub fn group_of(&self, reduces: bool) -> usize {
+        if reduces {
+            BLOCK / self.item
+        } else {
+            self.group
+        }
+    }
+
+    /// The parameters of a device: of the file that `COULOIR_TUNING` names, else built in.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if that file is not as it should be.
+    pub fn of(info: &DeviceInfo) -> Result<Self> {
+        let file = std::env::var_os(VARIABLE).filter(|v| !v.is_empty());
+        let own = match file.map(PathBuf::from) {
+            None => None,
+            Some(path) => {
+                let name = path.display().to_string();
+                let text = std::fs::read_to_string(&path).map_err(|e| {
+                    let remedy = format!("name a file like cl/tuning.toml in {VARIABLE}");
+                    Error::input(&name, format!("cannot be read ({e})"), remedy)
+                })?;
+                Some(entries(&text, &name)?)
+            }
+        };
+        let built_in = entries(BUILT_IN, "cl/tuning.toml")?;
+        let found = own.and_then(|own| best(own, info));
+        let entry = found.or_else(|| best(built_in, info)).ok_or_else(|| {
+            let what = format!("no tuning of {} in cl/tuning.toml", info.name);
+            Error::failure(what, "report this as a defect")
+        })?;
+        Ok(entry.launch(info))
+    }
+}
+
+/// The entry with the longest text that is part of the device's description.
+fn best(entries: Vec<Entry>, info: &DeviceInfo) -> Option<Entry> {
+    let kind = if info.software { "software" } else { info.kind };
+    let device = format!("{kind} {} {}", info.platform, info.name).to_lowercase();
+    entries
+        .into_iter()
+        .filter(|e| device.contains(&e.part.to_lowercase()))
+        .max_by_key(|e| e.part.len())
+}
+
+fn entries(text: &str, name: &str) -> Result<Vec<Entry>> {
+    let wrong = |what: String| Error::input(name, what, "see the comments of cl/tuning.toml");
+    let file: File = toml::from_str(text).map_err(|e| wrong(e.to_string()))?;
+    for e in &file.device {
+        if ![1, 2, 4, 8].contains(&e.vector) {
+            let what = format!(
+                "device \"{}\": vector = {} is not 1, 2, 4 or 8",
+                e.part, e.vector
+            );
+            return Err(wrong(what));
+        }
+        if e.group.is_some_and(|g| !g.is_power_of_two() || g > BLOCK) {
+            let what = format!(
+                "device \"{}\": group is no power of two up to {BLOCK}",
+                e.part
+            );
+            return Err(wrong(what));
+        }
+    }
+    Ok(file.device)
+}
+
+impl Entry {
+    fn launch(&self, info: &DeviceInfo) -> Tuning {
+        let without_local = if info.local_memory {
+            PerItem::Vector
+        } else {
+            PerItem::Block
+        };
+        match self.rows.unwrap_or(without_local) {
+            PerItem::Block => Tuning {
+                vector: self.vector,
+                item: BLOCK,
+                group: 1,
+            },
+            PerItem::Vector => {
+                // A group is a block, for the sake of reductions.
+                let least = BLOCK.div_ceil(info.max_group.max(1)).next_power_of_two();
+                let vector = self.vector.max(least.min(8));
+                // Launches are whole blocks, so a group divides one.
+                let most = BLOCK / vector;
+                Tuning {
+                    vector,
+                    item: vector,
+                    group: self.group.unwrap_or(most).min(most),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(kind: &'static str, name: &str) -> DeviceInfo {
+        DeviceInfo {
+            index: 0,
+            id: 0,
+            platform: "Platform".into(),
+            name: name.into(),
+            version: String::new(),
+            driver: String::new(),
+            kind,
+            software: kind == "cpu",
+            fp64: true,
+            exact_division: true,
+            unified: false,
+            svm: false,
+            units: 1,
+            max_group: 256,
+            local_memory: true,
+            memory_bytes: 0,
+            align_bytes: 128,
+        }
+    }
+
+    fn of(text: &str, info: &DeviceInfo) -> Tuning {
+        best(entries(text, "t").unwrap(), info)
+            .unwrap()
+            .launch(info)
+    }
+
+    #[test]
+    fn the_longest_text_that_fits_wins() {
+        let text = "[[device]]\nmatch = \"\"\nvector = 1\n[[device]]\nmatch = \"gpu platform\"\nvector = 4\n\
+                    group = 32\n[[device]]\nmatch = \"SOFTWARE\"\nvector = 8\nrows = \"block\"\n";
+        let launch = |vector, item, group| Tuning {
+            vector,
+            item,
+            group,
+        };
+        assert_eq!(of(text, &device("gpu", "X")), launch(4, 4, 32));
+        assert_eq!(of(text, &device("accelerator", "X")), launch(1, 1, 256));
+        assert_eq!(of(text, &device("cpu", "X")), launch(8, BLOCK, 1));
+        assert_eq!(launch(4, 4, 32).group_of(true), 64);
+    }
+
+    #[test]
+    fn small_groups_and_missing_local_memory_are_heeded() {
+        let small = DeviceInfo {
+            max_group: 100,
+            ..device("gpu", "X")
+        };
+        assert_eq!(of(BUILT_IN, &small).vector, 4);
+        let none = DeviceInfo {
+            local_memory: false,
+            ..device("gpu", "X")
+        };
+        assert_eq!(of(BUILT_IN, &none).item, BLOCK);
+        let pocl = Tuning::of(&device("cpu", "basic-x86")).unwrap();
+        assert_eq!((pocl.vector, pocl.item, pocl.group), (8, BLOCK, 1));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_its_name() {
+        for (text, what) in [
+            ("[[device]]\nmatch = \"a\"\nvector = 3", "vector = 3"),
+            ("[[device]]\nmatch = \"a\"\nvector = 1\ngroup = 48", "group"),
+            ("[[device]]\nmatch = \"a\"\nvector = 1\nrows = 2", "rows"),
+            ("[[device]]\nmatch = \"a\"\nwidth = 1", "width"),
+            ("device = 1", "device"),
+        ] {
+            let e = entries(text, "mine.toml").map(|_| ()).unwrap_err();
+            assert_eq!(e.exit_code(), 2);
+            let text = e.to_string();
+            assert!(text.contains(what) && text.contains("mine.toml"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! From rows to slices.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use rayon::prelude::*;
+
+use super::Sell;
+use super::encode::{Encoder, Lines};
+use crate::kernel::{MAX_PLANES, Real, SLICE};
+use crate::node::{Node, padded};
+use crate::sparse::Csr;
+use crate::{Error, Result};
+
+/// Slices encoded by one task.
+const SLICES_PER_TASK: usize = 512;
+/// A slice's values begin at a multiple of this: a cache line of doubles.
+const ALIGN: usize = 8;
+
+/// Slices encoded by one task, positions counted from its own beginning.
+#[derive(Default)]
+struct Part {
+    /// Of each slice: values, words of its index block, and whether others may share that.
+    slices: Vec<(usize, usize, bool)>,
+    index: Vec<u32>,
+    /// Entry and element.
+    places: Vec<(u32, u32)>,
+}
+
+/// Where everything goes.
+struct Layout {
+    slices: Vec<u32>,
+    index: Vec<u32>,
+    position: Vec<u32>,
+    elements: usize,
+}
+
+impl Layout {
+    fn new(
+        rows: usize,
+        row_ptr: &[usize],
+        col: &[u32],
+        alike: impl Fn(&[usize]) -> bool + Sync,
+    ) -> Result<Self> {
+        let too_large = |_| {
+            Error::failure(
+                format!("a matrix of {rows} rows needs more than 2^32 elements"),
+                "take a smaller mesh per node",
+            )
+        };
+        u32::try_from(col.len()).map_err(too_large)?;
+        let count = padded(rows.max(1)) / SLICE;
+        let parts: Vec<Part> = (0..count.div_ceil(SLICES_PER_TASK))
+            .into_par_iter()
+            .map(|task| {
+                let slices = task * SLICES_PER_TASK..count.min((task + 1) * SLICES_PER_TASK);
+                Part::new(slices, row_ptr, col, &alike)
+            })
+            .collect();
+        let mut slices = Vec::with_capacity(2 * count);
+        let mut index = Vec::new();
+        let mut position = vec![0u32; col.len()];
+        let mut common: HashMap<&[u32], u32> = HashMap::new();
+        let mut elements = 0usize;
+        for part in &parts {
+            let start = u32::try_from(elements).map_err(too_large)?;
+            let mut words = part.index.as_slice();
+            for &(values, length, shared) in &part.slices {
+                let (block, rest) = words.split_at(length);
+                words = rest;
+                let end = u32::try_from(index.len()).map_err(too_large)?;
+                let at = match common.get(block) {
+                    Some(&at) if shared => at,
+                    _ => {
+                        if shared {
+                            common.insert(block, end);
+                        }
+                        index.extend_from_slice(block);
+                        end
+                    }
+                };
+                slices.extend([u32::try_from(elements).map_err(too_large)?, at]);
+                elements += values;
+            }
+            u32::try_from(elements).map_err(too_large)?;
+            for &(entry, place) in &part.places {
+                position[entry as usize] = start + place;
+            }
+        }
+        Ok(Self {
+            slices,
+            index,
+            position,
+            elements,
+        })
+    }
+}
+
+impl Part {
+    fn new(
+        slices: Range<usize>,
+        row_ptr: &[usize],
+        col: &[u32],
+        alike: impl Fn(&[usize]) -> bool,
+    ) -> Self {
+        let mut part = Self::default();
+        let mut encoder = Encoder::default();
+        let mut elements = 0;
+        for s in slices {
+            let lines: &mut Lines = &mut [(0, &[][..]); SLICE];
+            for (l, line) in lines.iter_mut().enumerate() {
+                if let Some(&[from, to]) = row_ptr.get(s * SLICE + l..s * SLICE + l + 2) {
+                    *line = (from, &col[from..to]);
+                }
+            }
+            encoder.encode(s * SLICE, lines, &alike);
+            let before = part.index.len();
+            encoder.append_to(&mut part.index);
+            let values = encoder.places(|entry, place| {
+                part.places.push((entry as u32, (elements + place) as u32));
+            });
+            let values = values.next_multiple_of(ALIGN);
+            elements += values;
+            let words = part.index.len() - before;
+            part.slices.push((values, words, encoder.is_common()));
+        }
+        part
+    }
+}
+
+impl Sell<f64> {
+    /// [`Sell::bytes`] of a matrix, without making it.
+    ///
+    /// # Errors
+    /// More than 2^32 elements.
+    pub fn footprint_bytes(a: &Csr) -> Result<f64> {
+        let l = Layout::new(a.rows, &a.row_ptr, &a.col, |_| false)?;
+        let words = l.index.len() + 2 * a.rows.div_ceil(SLICE);
+        Ok((l.elements * size_of::<f64>() + words * size_of::<u32>()) as f64)
+    }
+}
+
+impl<T: Real> Sell<T> {
+    /// As [`Sell::new`]; where `fixed`, as [`Sell::fixed`].
+    pub(crate) fn build(
+        node: &Node,
+        rows: usize,
+        cols: usize,
+        row_ptr: &[usize],
+        col: &[u32],
+        planes: &[&[f64]],
+        fixed: bool,
+    ) -> Result<Self> {
+        check(rows, cols, row_ptr, col, planes)?;
+        let layout = Layout::new(rows, row_ptr, col, |entries| {
+            fixed && planes.iter().all(|p| alike(p, entries))
+        })?;
+        let planes = planes
+            .iter()
+            .map(|values| {
+                let mut b = node.buffer::<T>(layout.elements)?;
+                let v = b.write()?;
+                for (&at, &x) in layout.position.iter().zip(*values) {
+                    v[at as usize] = T::of(x);
+                }
+                Ok(b)
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            rows,
+            cols,
+            elements: layout.elements,
+            index_words: layout.index.len(),
+            nnz: col.len(),
+            slices: Rc::new(node.buffer_from(&layout.slices)?),
+            index: Rc::new(node.buffer_from(&layout.index)?),
+            planes,
+            position: layout.position,
+        })
+    }
+}
+
+/// Whether the values of `entries` are one, bit for bit.
+fn alike(values: &[f64], entries: &[usize]) -> bool {
+    entries
+        .windows(2)
+        .all(|w| values[w[0]].to_bits() == values[w[1]].to_bits())
+}
+
+fn check(
+    rows: usize,
+    cols: usize,
+    row_ptr: &[usize],
+    col: &[u32],
+    planes: &[&[f64]],
+) -> Result<()> {
+    let ordered = row_ptr.windows(2).all(|w| w[0] <= w[1]) && row_ptr.len() == rows + 1;
+    let sound = ordered
+        && row_ptr.first() == Some(&0)
+        && row_ptr.last() == Some(&col.len())
+        && planes.len() <= MAX_PLANES
+        && planes.iter().all(|p| p.len() == col.len())
+        && row_ptr.windows(2).all(|w| {
+            let row = &col[w[0]..w[1]];
+            row.windows(2).all(|c| c[0] < c[1]) && row.last().is_none_or(|&j| (j as usize) < cols)
+        });
+    if sound {
+        return Ok(());
+    }
+    Err(Error::failure(
+        "a matrix has columns or row pointers out of range or order",
+        "report this as a defect",
+    ))
+}

@@ -1,0 +1,158 @@
+//! Compressed SELL-C-sigma (sliced ELLPACK): one layout for vector lanes and work-items alike.
+//!
+//! Rows are taken in slices of C = 32, and a slice in steps. A step takes at most one entry of each
+//! row: its mask says of which rows, and their values follow each other, so C rows load together and
+//! nothing is padded. Its columns are stored in the least of three ways: affine (column minus row
+//! is the same for all: one number), 16-bit or 32-bit differences to a base. All are relative to
+//! the slice's first row, so slices that look alike share one index block.
+//!
+//! A row's entries follow each other as diagonal, then by ascending column; this is the order of
+//! its sum on every side, whatever the slice. Rows of like length are made neighbours by the
+//! ordering of the mesh (sigma), so most masks are full.
+//!
+//! An index block, in 32-bit words:
+//!
+//! | words | what |
+//! |---|---|
+//! | 1 | numbers of steps: affine (8 bits), affine with one value for all rows (8), 16-bit (16) |
+//! | 1 | number of 32-bit steps; highest bit: every mask is full |
+//! | 2 per step, in this order | mask; column of the slice's row 0, or base, minus the first row |
+//! | 1 per two entries of all 16-bit steps | differences |
+//! | 1 per entry of the 32-bit steps | differences |
+//! | 0 or 1 | a block's length is even |
+
+mod build;
+mod encode;
+#[cfg(test)]
+mod tests;
+
+use std::rc::Rc;
+
+use super::Csr;
+use crate::Result;
+use crate::kernel::{Mat, Real, SLICE};
+use crate::node::{BLOCK, Buffer, Node};
+
+/// One or several matrices of one pattern in unified memory.
+pub struct Sell<T: Real> {
+    rows: usize,
+    cols: usize,
+    elements: usize,
+    index_words: usize,
+    nnz: usize,
+    slices: Rc<Buffer<u32>>,
+    index: Rc<Buffer<u32>>,
+    planes: Vec<Buffer<T>>,
+    position: Vec<u32>,
+}
+
+impl<T: Real> Sell<T> {
+    /// Converts a matrix.
+    ///
+    /// # Errors
+    /// Out of memory; more than 2^32 elements.
+    pub fn from_csr(node: &Node, a: &Csr) -> Result<Self> {
+        Self::new(node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val])
+    }
+
+    /// Converts a matrix whose values stay as they are: where neighbouring rows have the same value
+    /// at the same distance, it is stored once.
+    ///
+    /// # Errors
+    /// As [`Sell::from_csr`].
+    pub fn fixed(node: &Node, a: &Csr) -> Result<Self> {
+        Self::build(node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val], true)
+    }
+
+    /// Converts matrices of one pattern; `planes[p][e]` belongs to entry `e` of `row_ptr`, `col`.
+    /// Columns ascend within a row.
+    ///
+    /// # Errors
+    /// As [`Sell::from_csr`].
+    pub fn new(
+        node: &Node,
+        rows: usize,
+        cols: usize,
+        row_ptr: &[usize],
+        col: &[u32],
+        planes: &[&[f64]],
+    ) -> Result<Self> {
+        Self::build(node, rows, cols, row_ptr, col, planes, false)
+    }
+
+    /// Rows, without padding.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Stored elements of a plane; some may belong to no entry.
+    pub fn elements(&self) -> usize {
+        self.elements
+    }
+
+    /// Entries.
+    pub fn nnz(&self) -> usize {
+        self.nnz
+    }
+
+    /// Element that holds each entry of the matrix it was made from.
+    pub fn position(&self) -> &[u32] {
+        &self.position
+    }
+
+    /// Values of plane `p`, one per element, to be written by a kernel. Elements of a matrix that is
+    /// [fixed](Sell::fixed) stand for several entries.
+    pub fn plane_mut(&mut self, p: usize) -> &mut Buffer<T> {
+        &mut self.planes[p]
+    }
+
+    /// Values of each plane.
+    pub fn planes(&self) -> &[Buffer<T>] {
+        &self.planes
+    }
+
+    /// Of each slice, where its values and where its index block begin.
+    pub fn slices(&self) -> &Buffer<u32> {
+        &self.slices
+    }
+
+    /// Index blocks.
+    pub fn index(&self) -> &Buffer<u32> {
+        &self.index
+    }
+
+    /// Least memory traffic of one product, without the vectors: values, index blocks and the
+    /// slices' two words, each once.
+    pub fn bytes(&self) -> f64 {
+        let words = self.index_words + 2 * (self.rows.div_ceil(SLICE));
+        (self.elements * self.planes.len() * size_of::<T>() + words * size_of::<u32>()) as f64
+    }
+
+    /// Lets the sides that take rows read the matrix; the host's view is empty if it takes none.
+    ///
+    /// # Errors
+    /// A transfer or mapping failed.
+    pub(crate) fn view(&self, device: bool, host: bool) -> Result<Mat<'_, T>> {
+        let to = if device { usize::MAX } else { 0 };
+        let from = if host { 0 } else { usize::MAX };
+        let index = self.index.share(to, from)?.host;
+        let mut m = Mat {
+            cols: self.cols,
+            slices: bytemuck::cast_slice(self.slices.share(to, from)?.host),
+            index,
+            halves: bytemuck::cast_slice(index),
+            ..Mat::default()
+        };
+        for (view, plane) in m.planes.iter_mut().zip(&self.planes) {
+            *view = plane.share(to, from)?.host;
+        }
+        Ok(m)
+    }
+}
+
+const _: () = assert!(BLOCK.is_multiple_of(SLICE));

@@ -1,0 +1,266 @@
+//! Every stored matrix, decoded, is the matrix that it was made from.
+
+use super::encode::Encoder;
+use super::*;
+use crate::kernel::group::{Group, WIDTH};
+use crate::kernel::mat::{self, FULL, Products, parts, zero};
+use crate::node::{Config, DeviceChoice};
+
+fn node() -> Node {
+    Node::open(&Config {
+        device: DeviceChoice::None,
+        threads: Some(1),
+        ..Config::default()
+    })
+    .unwrap()
+}
+
+/// The entries of row `i` in the order of its sum: the diagonal, then by ascending column.
+fn in_order(a: &Csr, i: usize) -> Vec<(usize, f64)> {
+    let mut row: Vec<(usize, f64)> = a.row(i).collect();
+    row.sort_by_key(|&(j, _)| (j != i, j));
+    row
+}
+
+/// Rows of the lengths given, at random columns.
+fn random(lengths: &[usize], cols: usize, seed: u64) -> Csr {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let rows: Vec<Vec<(u32, f64)>> = lengths
+        .iter()
+        .map(|&n| {
+            (0..n)
+                .map(|_| (rng.usize(..cols) as u32, rng.f64() - 0.5))
+                .collect()
+        })
+        .collect();
+    Csr::from_rows(lengths.len(), cols, |i, row| {
+        row.extend_from_slice(&rows[i])
+    })
+}
+
+/// The seven-point matrix of an n x n x n grid; `value(i, j)` is the entry.
+fn grid(n: usize, value: impl Fn(usize, usize) -> f64 + Sync) -> Csr {
+    Csr::from_rows(n * n * n, n * n * n, |i, row| {
+        let at = [i % n, i / n % n, i / (n * n)];
+        row.push((i as u32, value(i, i)));
+        for (axis, stride) in [1, n, n * n].into_iter().enumerate() {
+            if at[axis] > 0 {
+                row.push(((i - stride) as u32, value(i, i - stride)));
+            }
+            if at[axis] + 1 < n {
+                row.push(((i + stride) as u32, value(i, i + stride)));
+            }
+        }
+    })
+}
+
+/// Decodes `s`, compares it with `a`, and checks that no element stands for two entries.
+fn check(s: &Sell<f64>, a: &Csr, shared: bool) {
+    assert_eq!((s.rows(), s.cols(), s.nnz()), (a.rows, a.cols, a.entries()));
+    let m = s.view(false, true).unwrap();
+    for i in 0..crate::node::padded(a.rows.max(1)) {
+        let got: Vec<(usize, f64)> = m.row(i).map(|(e, j)| (j, m.planes[0][e])).collect();
+        let want = if i < a.rows { in_order(a, i) } else { vec![] };
+        assert_eq!(got, want, "row {i}");
+    }
+    let mut used = vec![false; s.elements()];
+    for &e in s.position() {
+        assert!(shared || !used[e as usize], "element {e} twice");
+        used[e as usize] = true;
+    }
+    for (e, &v) in s.position().iter().zip(&a.val) {
+        assert_eq!(m.planes[0][*e as usize], v);
+    }
+}
+
+#[test]
+fn every_shape_of_matrix_decodes_to_itself() {
+    let node = node();
+    let mut uneven: Vec<usize> = (0..777).map(|i| i * i % 23).collect();
+    uneven[400] = 3000;
+    uneven[401] = 0;
+    let mut dense = vec![0; 65];
+    dense[33] = 70_000;
+    let shapes = [
+        ("no rows", Csr::zero(0, 0)),
+        ("no entries", Csr::zero(300, 7)),
+        ("one row", random(&[1], 1, 1)),
+        ("one long row", random(&[5000], 1 << 20, 2)),
+        ("a dense row", random(&dense, 70_000, 3)),
+        ("uneven rows", random(&uneven, 5000, 4)),
+        ("far columns", random(&[9; 300], 1 << 20, 5)),
+        ("near and far", random(&uneven, 1 << 17, 6)),
+        ("more rows than columns", random(&[2; 1000], 3, 7)),
+        ("affine", grid(12, |i, j| (i + 2 * j) as f64)),
+    ];
+    for (what, a) in &shapes {
+        eprintln!("{what}");
+        check(&Sell::from_csr(&node, a).unwrap(), a, false);
+        check(&Sell::fixed(&node, a).unwrap(), a, true);
+    }
+}
+
+#[test]
+fn slices_see_what_each_row_has_in_the_order_of_its_sum() {
+    let node = node();
+    let lengths: Vec<usize> = (0..600)
+        .map(|i| if i % 50 < 40 { 6 } else { i % 7 })
+        .collect();
+    let even = |i: usize, j: usize| if i == j { 6.0 } else { -1.0 };
+    for a in [
+        random(&lengths, 900, 8),
+        random(&lengths, 1 << 20, 9),
+        grid(9, even),
+    ] {
+        let x: Vec<f64> = (0..a.cols).map(|j| 1.0 / (j as f64 + 3.0)).collect();
+        for s in [Sell::<f64>::from_csr(&node, &a), Sell::fixed(&node, &a)] {
+            let s = s.unwrap();
+            let m = s.view(false, true).unwrap();
+            for i in (0..a.rows).step_by(SLICE) {
+                for (i, [got]) in parts(i, m.sums(Products, [0], [&x], i, zero())) {
+                    for l in (0..WIDTH).filter(|l| i + l < a.rows) {
+                        let row = in_order(&a, i + l).into_iter();
+                        let want = row.fold(0.0, |s: f64, (j, v)| v.mul_add(x[j], s));
+                        assert_eq!(got.0[l].to_bits(), want.to_bits(), "row {}", i + l);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_row_lacks_adds_nothing() {
+    let node = node();
+    // Row 1 lacks what rows 0 and 2 have; -0 stays -0, and what is not a number stays away.
+    let a = Csr::from_triplets(3, 3, &[(0, 1, 1.0), (2, 1, 1.0), (2, 2, 1.0)]);
+    for s in [Sell::<f64>::from_csr(&node, &a), Sell::fixed(&node, &a)] {
+        let s = s.unwrap();
+        let m = s.view(false, true).unwrap();
+        let start = [[Group::splat(-0.0)]; mat::GROUPS];
+        let [[sum], ..] = m.sums(Products, [0], [&[1.0, f64::NAN, 2.0]], 0, start);
+        assert!(sum.0[0].is_nan() && sum.0[2].is_nan());
+        for l in [1, 3, 7] {
+            assert_eq!(sum.0[l].to_bits(), (-0.0f64).to_bits());
+        }
+    }
+}
+
+#[test]
+fn what_is_regular_costs_little() {
+    let node = node();
+    let a = grid(64, |i, j| if i == j { 6.0 } else { -1.0 });
+    let n = a.rows as f64;
+    let plain: Sell<f64> = Sell::from_csr(&node, &a).unwrap();
+    assert!(
+        plain.bytes() < 8.02 * a.entries() as f64 + 0.5 * n,
+        "{}",
+        plain.bytes() / n
+    );
+    let fixed: Sell<f64> = Sell::fixed(&node, &a).unwrap();
+    assert!(fixed.bytes() < 3.5 * n, "{}", fixed.bytes() / n);
+    // Values that differ anywhere in a step are all kept.
+    let uneven = grid(64, |i, j| (i * 31 + j) as f64);
+    let kept: Sell<f64> = Sell::fixed(&node, &uneven).unwrap();
+    assert!(kept.elements() >= uneven.entries());
+    // A row of tetrahedra's dual graph in RCM order: near columns, no pattern.
+    let near = Csr::from_rows(10_000, 10_000, |i, row| {
+        let offset = |k: usize| (i * 7 + k * 131) % 5000;
+        row.extend((0..5).map(|k| ((i + offset(k)).min(9999) as u32, 1.0)));
+    });
+    let s: Sell<f64> = Sell::from_csr(&node, &near).unwrap();
+    assert!(s.bytes() < 10.6 * near.entries() as f64, "{}", s.bytes());
+}
+
+#[test]
+fn a_matrix_out_of_order_is_refused() {
+    let node = node();
+    let new = |ptr: &[usize], col: &[u32], val: &[f64]| {
+        Sell::<f64>::new(&node, 2, 3, ptr, col, &[val]).map(|_| ())
+    };
+    assert!(new(&[0, 2, 3], &[0, 2, 1], &[1.0; 3]).is_ok());
+    for (ptr, col, values) in [
+        (&[0, 2, 3][..], &[2, 0, 1][..], 3),
+        (&[0, 2, 3], &[0, 0, 1], 3),
+        (&[0, 2, 3], &[0, 3, 1], 3),
+        (&[0, 4, 3], &[0, 2, 1], 3),
+        (&[0, 2, 4], &[0, 2, 1], 3),
+        (&[0, 3], &[0, 2, 1], 3),
+        (&[0, 2, 3], &[0, 2, 1], 2),
+    ] {
+        let e = new(ptr, col, &vec![1.0; values]).unwrap_err();
+        assert!(e.to_string().contains("out of range"), "{e}");
+    }
+}
+
+/// Columns of each row of a slice, decoded by the table in the module's documentation.
+fn decode(words: &[u32], first: u32) -> Vec<Vec<u32>> {
+    let counts = [
+        words[0] & 255,
+        words[0] >> 8 & 255,
+        words[0] >> 16,
+        words[1] & !FULL,
+    ];
+    let steps = counts.iter().sum::<u32>() as usize;
+    let mut rows = vec![vec![]; SLICE];
+    let halves: Vec<u16> = words[2 + 2 * steps..]
+        .iter()
+        .flat_map(|w| [*w as u16, (*w >> 16) as u16])
+        .collect();
+    let (mut half, mut k) = (0, 0);
+    for (kind, count) in counts.into_iter().enumerate() {
+        if kind == 3 {
+            half += half % 2;
+        }
+        for _ in 0..count {
+            let (mask, base) = (words[2 + 2 * k], words[3 + 2 * k].wrapping_add(first));
+            k += 1;
+            for l in (0..SLICE).filter(|l| mask >> l & 1 == 1) {
+                let difference = match kind {
+                    0 | 1 => l as u32,
+                    2 => u32::from(halves[half]),
+                    _ => u32::from(halves[half]) | u32::from(halves[half + 1]) << 16,
+                };
+                half += [0, 0, 1, 2][kind];
+                rows[l].push(base.wrapping_add(difference));
+            }
+        }
+    }
+    rows
+}
+
+#[test]
+fn columns_up_to_the_last_of_32_bits_are_kept() {
+    let top = u32::MAX;
+    for first in [0, 1 << 20, 1 << 31, top - 31] {
+        let lines: Vec<Vec<u32>> = (0..32u32)
+            .map(|l| {
+                let row = first + l;
+                let mut cols = vec![
+                    0,
+                    l,
+                    65_534 + l,
+                    1 << 31,
+                    top - 65_536 + l,
+                    top - 32 + l,
+                    row,
+                ];
+                cols.extend((0..l % 5).map(|k| k * 1_000_003));
+                cols.sort_unstable();
+                cols.dedup();
+                cols
+            })
+            .collect();
+        let with_start: Vec<(usize, &[u32])> = lines.iter().map(|c| (0, c.as_slice())).collect();
+        let mut encoder = Encoder::default();
+        encoder.encode(first as usize, &with_start, |_| false);
+        let mut words = Vec::new();
+        encoder.append_to(&mut words);
+        for (l, (got, want)) in decode(&words, first).into_iter().zip(lines).enumerate() {
+            let row = first + l as u32;
+            let mut want = want;
+            want.sort_by_key(|&j| (j != row, j));
+            assert_eq!(got, want, "row {row}");
+        }
+    }
+}

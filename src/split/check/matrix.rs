@@ -1,0 +1,66 @@
+//! Random matrices with every kind of step.
+
+use crate::Result;
+use crate::kernel::Real;
+use crate::node::Node;
+use crate::sparse::Sell;
+
+/// The first half of the rows like those of a grid, some entries missing; then rows of 0 to 9
+/// entries anywhere, some empty, one long. So every kind of step is there.
+pub(super) fn random<T: Real>(
+    node: &Node,
+    rows: usize,
+    cols: usize,
+    planes: usize,
+    rng: &mut fastrand::Rng,
+) -> Result<Sell<T>> {
+    let mut row_ptr = vec![0];
+    let mut col = Vec::new();
+    for i in 0..rows {
+        let mut row: Vec<u32> = if i < rows / 2 {
+            let near = [i, i + 1, i + 3, i + 40, i.abs_diff(17)].into_iter();
+            near.filter(|_| rng.usize(..50) > 0)
+                .map(|j| j as u32)
+                .collect()
+        } else {
+            let n = match i {
+                _ if i == rows / 2 => 40.min(cols),
+                _ if rng.usize(..8) == 0 => 0,
+                _ => rng.usize(..10),
+            };
+            (0..n).map(|_| rng.usize(..cols) as u32).collect()
+        };
+        row.retain(|&j| (j as usize) < cols);
+        row.sort_unstable();
+        row.dedup();
+        col.extend_from_slice(&row);
+        row_ptr.push(col.len());
+    }
+    // On the grid, neighbours at one distance have one value here and there.
+    let like = rng.bool();
+    let values: Vec<Vec<f64>> = (0..planes)
+        .map(|p| {
+            let mut value = || 2.0 * rng.f64() - 1.0;
+            let distances: Vec<f64> = (0..64).map(|_| value()).collect();
+            row_of(&row_ptr)
+                .enumerate()
+                .map(|(e, i)| {
+                    let distance = (col[e] as usize).wrapping_sub(i);
+                    let any = value();
+                    match distances.get(distance) {
+                        Some(v) if like && i < rows / 2 => v + p as f64,
+                        _ => any,
+                    }
+                })
+                .collect()
+        })
+        .collect();
+    let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+    Sell::build(node, rows, cols, &row_ptr, &col, &values, like)
+}
+
+/// The row of each entry.
+fn row_of(row_ptr: &[usize]) -> impl Iterator<Item = usize> + '_ {
+    let rows = row_ptr.windows(2).enumerate();
+    rows.flat_map(|(i, w)| std::iter::repeat_n(i, w[1] - w[0]))
+}
