@@ -606,7 +606,8 @@ fn the_command_tells_people_and_machines_the_same() {
     let checks = json["checks"].as_array().expect("a list");
     let code = i32::from(json["status"] == "problem");
     assert_eq!(machine.status.code(), Some(code), "{json}");
-    assert_eq!(!machine.stderr.is_empty(), code == 1);
+    // Drivers may have their say there, too.
+    assert!(code == 0 || !machine.stderr.is_empty());
 
     let made = Made::new();
     let file = made.path("report.json");
