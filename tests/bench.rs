@@ -106,7 +106,7 @@ fn every_bench_is_verified_everywhere_and_keeps_the_contract() {
     for r in results {
         let names = "format gb_per_s gflop_per_s joules kernel matrix nnz precision \
                      roofline_fraction rows seconds_median seconds_min split_ratio threads \
-                     verified where";
+                     uncertainty_fraction verified where";
         assert_eq!(keys(r), names);
         assert_eq!(r["verified"], true, "{r}");
         assert_eq!(r["precision"], "fp64");

@@ -51,6 +51,11 @@ interval = 0.5 | interval = 0 | 25: output.interval: | more than 0
 [output] | [poisson]\nmax_iterations = 0\n[output] | 25: poisson.max_iterations: | 1 or more
 [output] | [force]\nacceleration = [nan,0,0]\n[output] | 25: force.acceleration: | finite
 [output] | [node]\nnameplate_watts = 0\n[output] | 25: node.nameplate_watts: | more than 0
+[output] | [energy]\nmeter = "ttyUSB0"\n[output] | 25: energy.meter: | give serial:DEVICE@BAUD or tcp:HOST:PORT
+[output] | [energy]\nmeter = "serial:/dev/ttyUSB0@1"\n[output] | 25: energy.meter: | give one of 4800
+[output] | [energy]\ncolumn = 0\n[output] | 25: energy.column: | give its number, from 1
+[output] | [energy]\nunit = "kW"\n[output] | 25: energy.unit: | give one of W, mW
+[output] | [energy]\nidle_seconds = -1\n[output] | 25: energy.idle_seconds: | 0 to 3600
 [output] | [initial]\nfield = "uniform"\n[output] | 25: initial.field: | add velocity
 [output] | [initial]\nvelocity = [1,0,0]\n[output] | 25: initial.velocity: | set field = "uniform"
 name = "u" | name = "../u" | 27: output.profiles[0].name: | letters

@@ -119,13 +119,34 @@ fn trace_interpolates_and_knows_its_ends() {
 }
 
 #[test]
-fn trace_is_bounded_and_forgets_the_oldest() {
-    let mut t = Trace::new(4);
-    for i in 0..100 {
-        t.push(f64::from(i), f64::from(i));
+fn a_long_trace_is_bounded_and_keeps_its_sums() {
+    let mut t = Trace::new(64);
+    for i in 0..1_000 {
+        t.push(f64::from(i), 5.0 * f64::from(i));
+        if i == 30 {
+            t.mark_gap();
+        }
     }
-    close(t.energy_between(96.0, 99.0), 3.0);
-    assert_eq!(t.energy_between(95.9, 99.0), None);
+    close(t.energy_between(600.0, 999.0), 5.0 * 399.0);
+    close(t.energy_between(990.5, 991.25), 5.0 * 0.75);
+    assert_eq!(t.energy_between(0.0, 999.0), None, "the gap is kept");
+}
+
+#[test]
+fn a_trace_knows_the_distance_to_its_samples_and_their_spread() {
+    let mut t = Trace::new(100);
+    assert_eq!(t.distance_s(0.0), None);
+    for (at, joules) in [(0.0, 0.0), (1.0, 2.0), (2.0, 8.0), (3.0, 10.0), (4.0, 16.0)] {
+        t.push(at, joules);
+    }
+    close(t.distance_s(1.25), 0.25);
+    close(t.distance_s(1.75), 0.25);
+    close(t.distance_s(4.0), 0.0);
+    close(t.distance_s(6.0), 2.0);
+    let (n, apart_s, sigma_w) = t.spread(0.0, 4.0).expect("four intervals");
+    assert_eq!((n, apart_s), (4.0, 1.0));
+    close(Some(sigma_w), (16.0f64 / 3.0).sqrt());
+    assert_eq!(t.spread(0.5, 1.5), None);
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn board_input_is_preferred_to_everything_inside_it() {
         ],
     );
     let (source, log) = made.open();
-    assert_eq!(source.text(), "hwmon ina3221 VDD_IN");
+    assert_eq!(source.text(), "INA3221 VDD_IN");
     has(
         &log,
         &["board's input contains every other", "RAPL package-0"],

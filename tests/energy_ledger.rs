@@ -119,3 +119,42 @@ fn booking_a_call_takes_less_than_a_microsecond() {
     let per_call_ns = start.elapsed().as_nanos() as f64 / calls as f64;
     assert!(per_call_ns < 1000.0, "{per_call_ns} ns per call");
 }
+
+/// Constant power with a sensor whose interval is `interval_s`.
+struct Sensor {
+    watts: f64,
+    interval_s: f64,
+}
+
+impl Supply for Sensor {
+    fn resolve(&self, t0: f64, t1: f64) -> Resolved {
+        Resolved::Known(Some(self.watts * (t1 - t0)))
+    }
+    fn energy_between(&self, t0: f64, t1: f64) -> Option<f64> {
+        Some(self.watts * (t1 - t0))
+    }
+    fn uncertainty_j(&self, t0: f64, t1: f64) -> Option<f64> {
+        Some(self.watts * self.interval_s.min(t1 - t0))
+    }
+    fn power_now(&self) -> Option<f64> {
+        Some(self.watts)
+    }
+}
+
+#[test]
+fn steps_in_a_row_share_their_ends_and_stretches_add_in_quadrature() {
+    let supply = Sensor {
+        watts: 10.0,
+        interval_s: 0.1,
+    };
+    for (pause_s, want) in [(0.0, 1.0), (1e-3, 1.0), (0.5, 4.0)] {
+        let mut ledger = Ledger::new(["spmv"]);
+        let mut t = 0.0;
+        for _ in 0..16 {
+            ledger.begin_step(t);
+            ledger.end_step(t + 0.5, &supply);
+            t += 0.5 + pause_s;
+        }
+        close(ledger.totals(&supply).uncertainty_j, want);
+    }
+}

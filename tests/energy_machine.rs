@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use couloir::energy::{self, Nameplate, Supply};
+use couloir::energy::{self, Context, Supply};
 
 #[test]
 fn energy_of_this_machine_is_known_or_said_to_be_unknown() {
-    let (source, log) = energy::open(Path::new("/"), Nameplate::default());
+    let (source, log) = energy::open(&Context::at(Path::new("/"))).unwrap();
     let t0 = source.now_s();
     std::thread::sleep(Duration::from_millis(1000));
     let energy = source.interval(t0, source.now_s());

@@ -62,7 +62,8 @@ fn the_report_is_the_contract() {
         keys(&report["poisson"]),
         "iterations_mean relative_residual_max"
     );
-    let names = "edp_js gflop_per_j joules_per_step measured source watts_mean";
+    let names = "edp_js gflop_per_j idle_watts joules_per_step measured net_joules_per_step \
+                 sampling_fraction source uncertainty_fraction watts_mean";
     assert_eq!(keys(&report["energy"]), names);
     assert_eq!(report["case"], "cavity");
     assert_eq!(report["cells"], 1460);

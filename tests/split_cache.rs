@@ -37,6 +37,7 @@ fn entry(label: &str, rows: usize, ratio: f64) -> Entry {
             rows,
             precision: "fp64".into(),
             threads: 2,
+            objective: "time".into(),
         },
         ratio,
         seconds_s: 1.5e-3,

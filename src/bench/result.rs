@@ -54,6 +54,8 @@ pub struct BenchResult {
     pub roofline_fraction: f64,
     /// Joules of a unit; null if no meter measured them.
     pub joules: Option<f64>,
+    /// Their uncertainty as part of them, from the sensor's interval and resolution.
+    pub uncertainty_fraction: Option<f64>,
     /// Whether the result agreed with the plain loop.
     pub verified: bool,
     /// What a unit is.

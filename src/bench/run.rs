@@ -36,6 +36,8 @@ pub struct Options {
     pub flush: bool,
     /// Hold the searches for cuts against all cuts.
     pub exhaustive: bool,
+    /// Repeat work until its joules are known to 2 %.
+    pub energy: bool,
 }
 
 /// Runs the benches; `say` gets lines of progress, `source` the joules.
@@ -92,7 +94,7 @@ pub fn run(
     if let Some(join) = join(engine, &places)? {
         report.notes.push(join);
     }
-    let clock = Clock::new(source, options.flush);
+    let clock = Clock::new(source, options.flush, options.energy);
     for bench in benches {
         engine.begin_from(&bandwidth, Cache::empty(None));
         say(format!("measuring {}", bench.name));
@@ -259,6 +261,7 @@ impl Session<'_, '_> {
             gb_per_s: bytes / median / 1e9,
             roofline_fraction: timing.per_unit.least_s / median,
             joules: timing.joules,
+            uncertainty_fraction: timing.uncertainty_fraction,
             verified,
             unit: bench.unit,
         }

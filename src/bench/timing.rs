@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{Done, Side, Work};
 use crate::Result;
-use crate::energy::{Source, Supply};
+use crate::energy::{Goal, Source, repeat};
 use crate::split::{Engine, Roofs};
 
 /// Bytes swept between calls where caches are flushed.
@@ -18,8 +18,10 @@ const MOST_S: f64 = 3.0;
 const FEW_CALLS: usize = 3;
 /// Time of one turn, s.
 const TURN_S: f64 = 0.03;
-/// Time for which joules are counted, s: ten intervals of a usual sensor.
+/// Time for which joules are counted, s: ten intervals of a usual sensor; and at most, where they
+/// are asked for with an uncertainty below 2 %.
 const ENERGY_S: f64 = 1.0;
+const ENERGY_MOST_S: f64 = 60.0;
 /// Longest search for a cut, s.
 const SEARCH_S: f64 = 10.0;
 
@@ -27,6 +29,8 @@ const SEARCH_S: f64 = 10.0;
 pub(super) struct Clock<'a> {
     /// Meters.
     pub source: &'a Source,
+    /// Work is repeated until its joules are known to 2 %.
+    pub energy: bool,
     /// What is swept between calls; empty without.
     pub sweep: Vec<f64>,
 }
@@ -40,6 +44,8 @@ pub(super) struct Timing {
     pub per_unit: Done,
     /// Joules per unit.
     pub joules: Option<f64>,
+    /// Their uncertainty, as a part of them.
+    pub uncertainty_fraction: Option<f64>,
     calls_s: f64,
     units: f64,
 }
@@ -63,11 +69,12 @@ impl Timing {
 }
 
 impl<'a> Clock<'a> {
-    /// A clock; `flush` sweeps the caches between calls.
-    pub fn new(source: &'a Source, flush: bool) -> Self {
+    /// A clock; `flush` sweeps the caches between calls, `energy` repeats for joules.
+    pub fn new(source: &'a Source, flush: bool, energy: bool) -> Self {
         let sweep = if flush { SWEEP_BYTES / 8 } else { 0 };
         Self {
             source,
+            energy,
             sweep: vec![1.0; sweep],
         }
     }
@@ -142,23 +149,33 @@ impl<'a> Clock<'a> {
             let done = work.done(roofs).minus(before[i]).minus(uncounted[i]);
             timings[i].per_unit = done.times(1.0 / timings[i].units);
             engine.set_policy(place.policy());
-            timings[i].joules = self.joules(engine, work.as_mut())?;
+            (timings[i].joules, timings[i].uncertainty_fraction) =
+                self.joules(engine, work.as_mut())?;
         }
         Ok(timings)
     }
 
-    /// Joules of a unit, if a meter measures them: of calls one after the other for longer than
-    /// a sensor's interval. A sweep between calls would be counted, too.
-    fn joules(&self, engine: &Engine<f64>, work: &mut dyn Work) -> Result<Option<f64>> {
+    /// Joules of a unit and their uncertainty as a part of them, if a meter measures them: of
+    /// calls one after the other. A sweep between calls would be counted, too.
+    fn joules(
+        &self,
+        engine: &Engine<f64>,
+        work: &mut dyn Work,
+    ) -> Result<(Option<f64>, Option<f64>)> {
         if !self.source.measured() || !self.sweep.is_empty() {
-            return Ok(None);
+            return Ok((None, None));
         }
-        let (start_s, mut units) = (self.source.now_s(), 0.0);
-        while self.source.now_s() - start_s < ENERGY_S {
-            units += self.call(engine, work)?.1;
-        }
-        let joules = self.source.energy_between(start_s, self.source.now_s());
-        Ok(joules.map(|j| j / units))
+        let goal = Goal {
+            seconds_max: if self.energy { ENERGY_MOST_S } else { ENERGY_S },
+            ..Goal::default()
+        };
+        let mut units_per_call = 1.0;
+        let got = repeat(self.source, &goal, || {
+            units_per_call = self.call(engine, work)?.1;
+            Ok(())
+        })?;
+        let joules = got.joules.map(|j| j / units_per_call);
+        Ok((joules, got.uncertainty_fraction))
     }
 }
 

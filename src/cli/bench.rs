@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Args, Command, Console, flags};
 use crate::bench::{self, Bench, Format, Options, Ordering, Origin, Side, matrices};
-use crate::energy::{self, Nameplate};
+use crate::energy::{self, Context, Gauge};
 use crate::input::nearest;
 use crate::node::{Config, DeviceChoice, MemoryKind};
 use crate::report::bench as report;
@@ -27,6 +27,7 @@ pub(super) const COMMAND: Command = Command {
         flags::FORMAT,
         flags::FLUSH,
         flags::EXHAUSTIVE,
+        flags::ENERGY,
         flags::DEVICE,
         flags::MEMORY,
         flags::THREADS,
@@ -63,7 +64,13 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
         places: places(args)?,
         flush: args.has(&flags::FLUSH),
         exhaustive: args.has(&flags::EXHAUSTIVE),
+        energy: args.has(&flags::ENERGY),
     };
+    let (source, notes) = energy::open(&Context::at(Path::new("/")))?;
+    if let (true, Some(why)) = (options.energy, source.why_not()) {
+        let remedy = "see `couloir devices` for what is missing, or leave out --energy";
+        return Err(Error::input("--energy", why, remedy));
+    }
     let config = config(args, &options.places)?;
     let matrix = options.origin.matrix()?;
     log::info!(
@@ -99,7 +106,6 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
             false => "are left as they are",
         }
     );
-    let (source, notes) = energy::open(Path::new("/"), Nameplate::default());
     for note in notes {
         log::info!("{note}");
     }

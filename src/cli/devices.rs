@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Args, Command, Console, flags};
 use crate::Result;
-use crate::energy::{self, Context, Nameplate, Tree};
+use crate::energy::{self, Context};
 use crate::node::opencl::{self, DeviceInfo};
 use crate::node::topology;
 use crate::report::table::{bytes, columns};
@@ -34,11 +34,7 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
         Err(why) => console.line(format!("no OpenCL device: {why}"))?,
     }
     console.line("")?;
-    let context = Context {
-        tree: Tree::at(Path::new("/")),
-        nameplate: Nameplate::default(),
-    };
-    let (_, choice) = energy::find(&context);
+    let (_, choice) = energy::find(&Context::at(Path::new("/")))?;
     choice.log.iter().try_for_each(|line| console.line(line))
 }
 

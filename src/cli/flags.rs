@@ -82,6 +82,27 @@ pub(super) const PRECISION: Flag = Flag {
     sets: Sets::Key("node.precision"),
 };
 
+pub(super) const OBJECTIVE: Flag = Flag {
+    name: "objective",
+    value: Some("time|energy|edp"),
+    about: "What the splits minimise: seconds, joules or their product; joules need a meter",
+    sets: Sets::Key("node.objective"),
+};
+
+pub(super) const METER: Flag = Flag {
+    name: "meter",
+    value: Some("serial:DEVICE@BAUD|tcp:HOST:PORT"),
+    about: "Measure energy by a meter that sends lines of numbers: see [energy] in the README",
+    sets: Sets::Text("energy.meter"),
+};
+
+pub(super) const IDLE_SECONDS: Flag = Flag {
+    name: "idle-seconds",
+    value: Some("S"),
+    about: "Measure the idle node's power for S seconds first, and show net figures",
+    sets: Sets::Key("energy.idle_seconds"),
+};
+
 pub(super) const OUT: Flag = Flag {
     name: "out",
     value: Some("DIR"),
@@ -164,6 +185,13 @@ pub(super) const FLUSH: Flag = Flag {
     name: "flush",
     value: None,
     about: "Sweep 320 MiB through the caches before each call",
+    sets: Sets::Nothing,
+};
+
+pub(super) const ENERGY: Flag = Flag {
+    name: "energy",
+    value: None,
+    about: "Repeat each kernel until its energy is known to 2 %, for a minute at most",
     sets: Sets::Nothing,
 };
 

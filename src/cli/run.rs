@@ -8,10 +8,11 @@ use std::time::Instant;
 
 use super::{Args, Command, Console, flags};
 use crate::board::Board;
-use crate::energy::{self, Ledger, Nameplate, Source};
+use crate::energy::{self, Context, Ledger, Nameplate, Source};
 use crate::flow::case::Case;
 use crate::flow::simulation::{Simulation, StepReport};
 use crate::node::Tree;
+use crate::node::climate::Climate;
 use crate::report::log::StepLine;
 use crate::report::progress::Progress;
 use crate::report::table;
@@ -35,6 +36,9 @@ pub(super) const COMMAND: Command = Command {
         flags::THREADS,
         flags::BOARD,
         flags::PRECISION,
+        flags::OBJECTIVE,
+        flags::METER,
+        flags::IDLE_SECONDS,
         flags::OUT,
         flags::JSON,
         flags::QUIET,
@@ -58,26 +62,38 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     );
     let mut output = Output::new(&case);
     let board = Board::open(&case.node.board, &Tree::at("/"))?;
-    let nameplate = nameplate(&case, board.as_ref());
-    let mut sim = Simulation::open(case)?;
+    let context = Context {
+        nameplate: nameplate(&case, board.as_ref()),
+        ..case.energy_context()
+    };
+    let (source, notes) = energy::open(&context)?;
+    let idle_w = idle(&source, &context, case.energy.idle_s);
+    let mut sim = Simulation::open_measured(case, &source)?;
     for line in introduction(&sim, board.as_ref()) {
         log::info!("{line}");
     }
     log::info!("{}", roof(&sim.bandwidth, board.as_ref()));
-    let (source, notes) = energy::open(Path::new("/"), nameplate);
     for note in notes {
         log::info!("{note}");
     }
     output.initial(&sim)?;
     let progress = Progress::new(console.terminal);
-    let account = steps(&mut sim, &source, &mut output, &progress)?;
+    let mut account = steps(&mut sim, &source, &mut output, &progress)?;
     drop(progress);
     output.last(&sim)?;
     if let Err(e) = sim.remember_splits() {
         log::warn!("the splits found are not kept for the next run: {e}");
     }
+    account.idle_w = idle_w;
     let report = account.close(&sim, &source, board.as_ref());
     console.line(table::closing(&report))?;
+    if source.measured() {
+        let (samples, share) = (source.cost().samples, source.sampling_share());
+        log::info!(
+            "energy: {samples} samples took {:.3} % of one core",
+            100.0 * share
+        );
+    }
     if let Some(file) = json {
         report.write(file)?;
     }
@@ -85,6 +101,20 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
         log::info!("wrote {}", file.display());
     }
     Ok(())
+}
+
+/// Power of the idle node, measured for `seconds` before anything else runs; what the board says
+/// of it where power is an estimate.
+fn idle(source: &Source, context: &Context, seconds: f64) -> Option<f64> {
+    if !source.measured() {
+        return context.nameplate.watts_idle;
+    }
+    if seconds > 0.0 {
+        log::info!("energy: the idle node is measured for {seconds} s");
+    }
+    let watts = source.idle_w(seconds)?;
+    log::info!("energy: idle {watts:.2} W");
+    Some(watts)
 }
 
 /// The folder in which the file `path` is to be written; none for a device or a pipe.
@@ -106,6 +136,7 @@ fn steps(
 ) -> Result<Account> {
     let mut ledger = Ledger::new(sim.stepper.sites().iter().map(|s| s.label.clone()));
     let mut account = Account::new(sim);
+    let mut climate = Climate::new(&Tree::at("/"));
     while !sim.finished() {
         ledger.begin_step(source.now_s());
         let start = Instant::now();
@@ -120,7 +151,10 @@ fn steps(
         let joules = ledger.end_step(source.now_s(), source);
         let line = line(&step, wall_s, joules);
         progress.beside(|| log::info!("{line}"));
-        for message in source.take_messages().into_iter().chain(sim.messages()) {
+        let events = climate.look(Instant::now()).into_iter();
+        let events = events.map(|e| format!("step {}: {e}", step.step));
+        let messages = events.chain(source.take_messages()).chain(sim.messages());
+        for message in messages {
             progress.beside(|| log::info!("{message}"));
         }
         progress.set(sim.fraction_done(), || {

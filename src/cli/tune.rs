@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use super::{Args, Command, Console, flags};
+use crate::energy;
 use crate::flow::case::Case;
 use crate::flow::simulation::Simulation;
 use crate::report::progress::Progress;
 use crate::report::svg::{Chart, Series, Style};
-use crate::report::table::{columns, seconds};
+use crate::report::table::{columns, joules, seconds};
 use crate::report::write::ensure_writable;
 use crate::split::curve::Curve;
-use crate::split::tuner::Tuner;
+use crate::split::tuner::{Objective, Tuner};
 use crate::{Error, Result};
 
 /// Steps after which a search that has not ended is cut short.
@@ -27,6 +28,8 @@ pub(super) const COMMAND: Command = Command {
         flags::MEMORY,
         flags::THREADS,
         flags::PRECISION,
+        flags::OBJECTIVE,
+        flags::METER,
         flags::OUT,
         flags::QUIET,
     ],
@@ -45,7 +48,11 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
             .filter(|_| args.has(&flags::STEPS))
             .unwrap_or(STEPS_MAX),
     );
-    let mut sim = Simulation::open_untuned(case)?;
+    let (source, notes) = energy::open(&case.energy_context())?;
+    let mut sim = Simulation::open_untuned(case, &source)?;
+    if sim.engine.objective() != Objective::Time {
+        notes.iter().for_each(|note| log::info!("{note}"));
+    }
     for note in &sim.engine.node.notes {
         log::info!("{note}");
     }
@@ -135,7 +142,9 @@ fn table(found: &[Found]) -> String {
         "speed-up",
         "state",
     ];
-    let time = |t: Option<f64>| t.map_or_else(|| "n/a".to_string(), seconds);
+    let shown = |t: &Tuner, cost: Option<f64>| {
+        cost.map_or_else(|| "n/a".to_string(), |cost| cost_text(t.objective(), cost))
+    };
     let rows: Vec<_> = found
         .iter()
         .map(|s| {
@@ -146,9 +155,9 @@ fn table(found: &[Found]) -> String {
                 s.rows.to_string(),
                 t.visited().len().to_string(),
                 format!("{:.3}", t.ratio()),
-                time(t.host_alone_s()),
-                time(t.device_alone_s()),
-                time(t.settled_s()),
+                shown(t, t.host_alone()),
+                shown(t, t.device_alone()),
+                shown(t, t.settled()),
                 t.speed_up()
                     .map_or_else(|| "n/a".to_string(), |x| format!("{x:.2}")),
                 if t.tuning() { "open" } else { "settled" }.to_string(),
@@ -158,13 +167,22 @@ fn table(found: &[Found]) -> String {
     columns(&head, &rows)
 }
 
+/// A cost in the unit of its objective.
+fn cost_text(objective: Objective, cost: f64) -> String {
+    match objective {
+        Objective::Time => seconds(cost),
+        Objective::Energy(_) => joules(Some(cost)),
+        Objective::Edp(_) => format!("{cost:.2e} J s"),
+    }
+}
+
 /// The points of the search, in the order of their ratio.
 fn visited(f: &Found) -> String {
     let points: Vec<String> = f
         .tuner
         .visited()
         .iter()
-        .map(|(ratio, s)| format!("{ratio:.3}: {}", seconds(*s)))
+        .map(|(ratio, cost)| format!("{ratio:.3}: {}", cost_text(f.tuner.objective(), *cost)))
         .collect();
     format!("{} visited {}", f.label, points.join(", "))
 }
@@ -175,7 +193,12 @@ fn chart(f: &Found) -> Chart {
     Chart {
         title: format!("{}: {}", f.label, f.formula),
         x_label: "share of the rows on the device".to_string(),
-        y_label: "time of a call, us".to_string(),
+        y_label: match f.tuner.objective() {
+            Objective::Time => "time of a call, us",
+            Objective::Energy(_) => "energy of a call, uJ",
+            Objective::Edp(_) => "energy-delay product of a call, uJ s",
+        }
+        .to_string(),
         series: vec![
             Series {
                 name: "measured, both sides at once".to_string(),

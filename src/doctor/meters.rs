@@ -10,7 +10,10 @@ use crate::node::Tree;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     let denied = Arc::new(Mutex::new(Vec::new()));
-    let (_, choice) = energy::find(&context(scene, &denied));
+    let choice = match energy::find(&context(scene, &denied)) {
+        Ok((_, choice)) => choice,
+        Err(e) => return vec![warning(e.to_string(), "check the meter")],
+    };
     let mut found = Vec::new();
     let mut files = std::mem::take(&mut *denied.lock().unwrap_or_else(|e| e.into_inner()));
     files.sort();
@@ -52,7 +55,11 @@ fn context(scene: &Scene, denied: &Arc<Mutex<Vec<String>>>) -> Context {
         watts_idle: None,
         watts_load: scene.board.as_ref().and_then(Board::watts),
     };
-    Context { tree, nameplate }
+    Context {
+        tree,
+        nameplate,
+        external: None,
+    }
 }
 
 fn shown(files: &[String]) -> String {

@@ -47,6 +47,11 @@ impl Counter {
         1e-6 * (self.counted_uj as f64 + self.integrated_uj)
     }
 
+    /// The last reading is too old to go on from.
+    pub fn forget(&mut self) {
+        self.last = None;
+    }
+
     /// Takes a reading (micro-joules or micro-watts) made at `t_s` seconds.
     ///
     /// # Errors

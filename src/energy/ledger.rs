@@ -4,6 +4,10 @@ use std::collections::VecDeque;
 
 use super::{Resolved, Supply};
 
+/// Steps closer to each other than this share their ends: what is too early in one is too late
+/// in the other.
+const JOINED_S: f64 = 0.01;
+
 /// A finished step whose energy the samples do not reach yet.
 struct Pending {
     start_s: f64,
@@ -37,6 +41,9 @@ pub struct Totals {
     pub steps_unknown: usize,
     /// Joules of the steps whose energy is known: a lower bound for the run.
     pub joules_known: f64,
+    /// Half-width of the error of all steps' joules: of each stretch of steps that follow on
+    /// each other as the supply says, and stretches added as independent, in quadrature.
+    pub uncertainty_j: Option<f64>,
     /// All steps together.
     pub all: KernelEnergy,
     /// Per kernel, in the order of [`Ledger::new`], then `other`.
@@ -58,6 +65,8 @@ pub struct Ledger {
     pending: VecDeque<Pending>,
     /// Vectors of finished steps, for reuse.
     spare: Vec<Vec<f64>>,
+    /// Beginning and end of steps that follow on each other.
+    stretches: Vec<(f64, f64)>,
     kernel_s: Vec<f64>,
     kernel_j: Vec<f64>,
     other_j: f64,
@@ -78,6 +87,7 @@ impl Ledger {
             busy_s: zeros.clone(),
             pending: VecDeque::new(),
             spare: Vec::new(),
+            stretches: Vec::new(),
             kernel_s: zeros.clone(),
             kernel_j: zeros,
             other_j: 0.0,
@@ -108,6 +118,10 @@ impl Ledger {
     /// booked.
     pub fn end_step(&mut self, t_s: f64, supply: &impl Supply) -> Option<f64> {
         let start_s = self.start_s.take()?;
+        match self.stretches.last_mut() {
+            Some((_, end_s)) if start_s - *end_s < JOINED_S => *end_s = t_s,
+            _ => self.stretches.push((start_s, t_s)),
+        }
         let mut busy_s = self.spare.pop().unwrap_or_default();
         busy_s.clear();
         busy_s.extend_from_slice(&self.busy_s);
@@ -146,7 +160,10 @@ impl Ledger {
             .collect();
         let other_s = (self.total_s - self.kernel_s.iter().sum::<f64>()).max(0.0);
         kernels.push(entry("other", other_s, self.other_j));
+        let each_j = (self.stretches.iter()).map(|&(t0, t1)| supply.uncertainty_j(t0, t1));
+        let variance: Option<f64> = each_j.map(|u| u.map(|u| u * u)).sum();
         Totals {
+            uncertainty_j: variance.filter(|_| known).map(f64::sqrt),
             steps: self.steps,
             steps_unknown: self.steps_unknown,
             joules_known: self.total_j,

@@ -10,43 +10,75 @@
 
 mod choice;
 mod counter;
+pub mod external;
+mod feed;
+mod files;
 mod hwmon;
+mod ina3221;
 mod ledger;
+mod macsmc;
 mod nameplate;
 mod nvml;
+mod odroid;
+mod pmic;
+mod powers;
 mod rapl;
 mod recorder;
+mod repeat;
 mod source;
 mod trace;
 
 use std::io;
 use std::path::Path;
 
+use crate::{Error, Result};
+
 pub use crate::node::Tree;
 pub use choice::{Choice, choose};
 pub use counter::{Counter, Gap, RAIL_WATTS_MAX};
 pub use ledger::{KernelEnergy, Ledger, Totals};
 pub use nameplate::Nameplate;
+pub use powers::Powers;
 pub use recorder::{Recorder, Resolved};
+pub use repeat::{Gauge, Goal, Repeated, repeat};
 pub use source::{Cost, Energy, PERIOD_S, Source, Supply};
 pub use trace::Trace;
 
 /// Every kind of meter, in order of preference where two measure the same thing. The
 /// model comes last: it is chosen only when nothing else is.
 const DISCOVERERS: &[fn(&Context) -> Found] = &[
+    external::discover,
     rapl::discover,
+    ina3221::discover,
+    odroid::discover,
+    pmic::discover,
+    macsmc::discover,
     hwmon::discover,
     nvml::discover,
     nameplate::discover,
 ];
 
 /// Where and with what to look for meters.
+#[derive(Clone)]
 pub struct Context {
     /// The file system of the file meters; a root other than `/` hides this machine's
     /// libraries too, so that a made tree sees nothing else.
     pub tree: Tree,
     /// Watts of the model that stands in when nothing is measured.
     pub nameplate: Nameplate,
+    /// A meter outside the node.
+    pub external: Option<external::External>,
+}
+
+impl Context {
+    /// The files below `root`, no model, no external meter.
+    pub fn at(root: &Path) -> Self {
+        Self {
+            tree: Tree::at(root),
+            nameplate: Nameplate::default(),
+            external: None,
+        }
+    }
 }
 
 /// What one discoverer found.
@@ -56,6 +88,8 @@ pub struct Found {
     pub meters: Vec<Box<dyn Meter>>,
     /// One sentence per thing that the user should know (present but unusable, ...).
     pub notes: Vec<String>,
+    /// A meter that the user named does not work.
+    pub refused: Option<Error>,
 }
 
 /// What a rail's readings count.
@@ -78,7 +112,7 @@ pub enum Scope {
     /// RAPL's `psys`: contains the CPU packages; whether a graphics card is in it differs
     /// from machine to machine.
     Platform,
-    /// One CPU package.
+    /// One CPU package, or the memory beside it.
     Package,
     /// One supply rail of a board; disjoint from its siblings, inside packages and boards.
     Part,
@@ -126,37 +160,49 @@ pub trait Meter: Send {
     fn measured(&self) -> bool {
         true
     }
+
+    /// What happened to it since the last call, for the log.
+    fn take_messages(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
-/// Finds all meters below `root` (and, for `/`, in the libraries of this machine), starts
-/// sampling the chosen rails every [`PERIOD_S`] (less often where reading is slow), and says in log lines what was found, what
-/// was chosen and why.
-pub fn open(root: &Path, nameplate: Nameplate) -> (Source, Vec<String>) {
-    let context = Context {
-        tree: Tree::at(root),
-        nameplate,
-    };
-    open_with(&context, PERIOD_S)
+/// Finds all meters, starts sampling the chosen rails every [`PERIOD_S`] (less often where
+/// reading is slow), and says in log lines what was found, what was chosen and why.
+///
+/// # Errors
+/// [`Error::Input`]: a meter that the user named does not answer.
+pub fn open(context: &Context) -> Result<(Source, Vec<String>)> {
+    open_with(context, PERIOD_S)
 }
 
-/// [`open`] with its own file access and sampling period.
-pub fn open_with(context: &Context, period_s: f64) -> (Source, Vec<String>) {
-    let (meters, choice) = find(context);
+/// [`open`] with its own sampling period.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with(context: &Context, period_s: f64) -> Result<(Source, Vec<String>)> {
+    let (meters, choice) = find(context)?;
     let source = Source::start(meters, &choice, period_s);
-    (source, choice.log)
+    Ok((source, choice.log))
 }
 
 /// All meters, and which of their rails to add; the choice's log tells of both.
-pub fn find(context: &Context) -> (Vec<Box<dyn Meter>>, Choice) {
+///
+/// # Errors
+/// As [`open`].
+pub fn find(context: &Context) -> Result<(Vec<Box<dyn Meter>>, Choice)> {
     let mut meters = Vec::new();
     let mut log = Vec::new();
     for discover in DISCOVERERS {
         let found = discover(context);
+        if let Some(refused) = found.refused {
+            return Err(refused);
+        }
         meters.extend(found.meters);
         log.extend(found.notes);
     }
     let mut choice = choose(&mut meters);
     log.append(&mut choice.log);
     choice.log = log;
-    (meters, choice)
+    Ok((meters, choice))
 }

@@ -49,11 +49,11 @@ pub fn discover(context: &Context) -> Found {
     // More than a megawatt is a slip of the unit.
     if !(watts > 0.0 && watts <= 1e6) {
         return Found {
-            meters: Vec::new(),
             notes: vec![format!(
                 "energy: the nameplate power of {watts} W is not a node's power and is ignored; \
                  give a number above 0"
             )],
+            ..Found::default()
         };
     }
     let rail = Rail {
@@ -69,6 +69,6 @@ pub fn discover(context: &Context) -> Found {
             rail: [rail],
             load_uw: (watts * 1e6).round() as i64,
         })],
-        notes: Vec::new(),
+        ..Found::default()
     }
 }

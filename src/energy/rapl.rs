@@ -46,8 +46,14 @@ impl Meter for Rapl {
 
 /// All zones `intel-rapl:A[:B]` with an `energy_uj` file.
 ///
-/// A sub-zone `A:B` (core, uncore, dram) is contained in its zone `A`. `intel-rapl-mmio` is
-/// a second window onto a package, so its zones are contained in their namesakes.
+/// A sub-zone `A:B` (core, uncore) is contained in its zone `A`. `intel-rapl-mmio` is a second
+/// window onto a package, so its zones are contained in their namesakes.
+///
+/// The zone dram is a child of its package in powercap's tree on all machines, which says where
+/// it is listed, not what it contains: on servers the memory's supply is no part of the package's
+/// counter and is added to it. The counter of a client part has planes for cores and graphics;
+/// servers since Haswell have neither. So dram is added where the package has no zone core and
+/// no zone uncore, and taken as contained elsewhere: too little rather than counted twice.
 pub fn discover(context: &Context) -> Found {
     let tree = &context.tree;
     let mut rapl = Rapl {
@@ -66,11 +72,16 @@ pub fn discover(context: &Context) -> Found {
         if !tree.list(&at("")).iter().any(|f| f == "energy_uj") {
             continue;
         }
-        let name = tree.text(&at("name")).unwrap_or_else(|_| zone.clone());
-        let parent = match zone.rsplit_once(':') {
+        let mut name = tree.text(&at("name")).unwrap_or_else(|_| zone.clone());
+        let mut parent = match zone.rsplit_once(':') {
             Some((outer, _)) if outer.contains(':') => rail_of_zone.get(outer).copied(),
             _ => rail_of_name.get(&name).copied(),
         };
+        if name == "dram" && !has_planes(tree, &zone) {
+            let package = parent.and_then(|p| rapl.rails.get(p));
+            name = package.map_or(name, |p| format!("{} dram", p.name));
+            parent = None;
+        }
         let range_uj = tree.integer(&at("max_energy_range_uj"));
         let index = rapl.rails.len();
         rapl.rails.push(Rail {
@@ -97,4 +108,16 @@ pub fn discover(context: &Context) -> Found {
         found.meters.push(Box::new(rapl));
     }
     found
+}
+
+/// Whether the package around the sub-zone `zone` has planes of its own for cores or graphics.
+fn has_planes(tree: &Tree, zone: &str) -> bool {
+    let package = zone.rsplit_once(':').map_or("", |(package, _)| package);
+    let inside = |z: &String| {
+        z.rsplit_once(':')
+            .is_some_and(|(outer, _)| outer == package)
+    };
+    let zones = tree.list(FOLDER).into_iter().filter(inside);
+    let mut names = zones.map(|z| tree.text(&format!("{FOLDER}/{z}/name")));
+    names.any(|n| n.is_ok_and(|n| n == "core" || n == "uncore"))
 }

@@ -7,7 +7,7 @@ use super::{Choice, Counter, Meter, Rail, RailKind, Trace};
 /// Samples kept per rail: 27 minutes at the default period.
 const SAMPLES: usize = 16_384;
 
-/// A rail that fails this many times in a row is given up.
+/// A rail that fails this many times in a row is lost until it delivers again.
 const FAILURES_MAX: u32 = 3;
 
 /// Answer for an interval.
@@ -37,8 +37,9 @@ impl Channel {
 
 /// Reads the chosen rails and answers for intervals of the past.
 ///
-/// A failed reading is left out: the next one bridges it. After three in a row the rail is
-/// given up with a message, and energies that reach beyond its last reading are `None`.
+/// A failed reading is left out: the next one bridges it. After three in a row the rail is lost,
+/// with a message, and energies that reach beyond its last reading are `None`. Where it comes
+/// back, a counter tells what has passed; a power does not, and leaves a gap.
 #[derive(Default)]
 pub struct Recorder {
     meters: Vec<Box<dyn Meter>>,
@@ -90,14 +91,20 @@ impl Recorder {
             let Some(meter) = self.meters.get_mut(channel.meter) else {
                 continue;
             };
-            if channel.is_lost() {
-                continue;
-            }
             let before_s = clock();
             let reading = meter.read(channel.rail);
             let t_s = 0.5 * (before_s + clock());
+            self.messages.extend(meter.take_messages());
             match reading {
                 Ok(reading) => {
+                    if channel.is_lost() {
+                        self.messages
+                            .push(format!("energy: {} delivers again", channel.shown));
+                        if channel.about.kind == RailKind::Power {
+                            channel.counter.forget();
+                            channel.trace.mark_gap();
+                        }
+                    }
                     channel.failures = 0;
                     if let Err(gap) = channel.counter.advance(t_s, reading) {
                         channel.trace.mark_gap();
@@ -109,11 +116,11 @@ impl Recorder {
                     channel.trace.push(t_s, channel.counter.joules());
                 }
                 Err(why) => {
-                    channel.failures += 1;
-                    if channel.is_lost() {
+                    channel.failures = channel.failures.saturating_add(1);
+                    if channel.failures == FAILURES_MAX {
                         self.messages.push(format!(
                             "energy: {} stopped delivering at {:.1} s ({why}); energies from \
-                             there on are incomplete and not given; {}",
+                             there on are incomplete and not given until it returns; {}",
                             channel.shown,
                             channel.trace.newest_s().unwrap_or(t_s),
                             meter.remedy()
@@ -137,21 +144,39 @@ impl Recorder {
         Resolved::Known(self.sum(|c| c.trace.energy_between(t0_s, t1_s)))
     }
 
-    /// Half-width of the error of an energy in joules, over `seconds`, given the sampling
-    /// period: per rail, one update interval at the rail's mean power (either end of the
-    /// interval falls between two updates), and two steps of the counter's resolution or,
-    /// for a power, one step over the whole time.
+    /// Half-width `U` of the error of an energy `E` from `t0_s` to `t1_s`, summed over the rails:
+    ///
+    /// `U = P min(u + d0 + d1, T) + r + s`, with `T = t1 - t0` and the mean power `P = E / T`.
+    ///
+    /// - `u`, the sensor's update interval (the sampling period where it is unknown): a reading
+    ///   is up to `u` old, at one end more than at the other;
+    /// - `d0`, `d1`, the time from either end to the nearest sample: in between the power is
+    ///   taken as constant, and it may be anything from nothing to twice that;
+    /// - `r`, rounding: two steps of a counter, or one step of a power over all of `T`;
+    /// - `s`, of a power that is sampled more rarely than it is updated: two standard errors of
+    ///   the mean of `n` intervals, `2 T sigma / sqrt(n)`.
+    ///
+    /// What the sensor's maker says of its gain is not in it.
     pub fn uncertainty_j(&self, t0_s: f64, t1_s: f64, period_s: f64) -> Option<f64> {
         let seconds = t1_s - t0_s;
         self.sum(|c| {
             let power_w = c.trace.energy_between(t0_s, t1_s)? / seconds.max(f64::MIN_POSITIVE);
             let update_s = c.about.update_interval_s.unwrap_or(period_s);
+            let apart_s = c.trace.distance_s(t0_s)? + c.trace.distance_s(t1_s)?;
+            let ends_j = power_w.abs() * (update_s + apart_s).min(seconds);
             let resolution = 1e-6 * c.about.resolution_micro as f64;
-            let rounding_j = match c.about.kind {
-                RailKind::Energy { .. } => 2.0 * resolution,
-                RailKind::Power => resolution * seconds,
-            };
-            Some(power_w.abs() * update_s.min(seconds) + rounding_j)
+            Some(match c.about.kind {
+                RailKind::Energy { .. } => ends_j + 2.0 * resolution,
+                RailKind::Power => {
+                    let missed_j = match c.trace.spread(t0_s, t1_s) {
+                        Some((n, apart_s, sigma_w)) if apart_s > 1.05 * update_s => {
+                            2.0 * seconds * sigma_w / n.sqrt()
+                        }
+                        _ => 0.0,
+                    };
+                    ends_j + resolution * seconds + missed_j
+                }
+            })
         })
     }
 

@@ -37,6 +37,14 @@ pub struct Cost {
     pub samples: u64,
     /// Seconds spent in them.
     pub seconds: f64,
+    /// Processor time of them, in seconds; a meter's own thread or command is not in it.
+    pub cpu_s: f64,
+}
+
+/// Processor time of the calling thread.
+fn cpu_s() -> f64 {
+    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID);
+    now.map_or(0.0, |t| t.tv_sec() as f64 + 1e-9 * t.tv_nsec() as f64)
 }
 
 /// What the ledger asks of a source; tests give a synthetic one.
@@ -46,6 +54,12 @@ pub trait Supply {
 
     /// Energy from `t0_s` to `t1_s`, reading the meters now if they have not been since.
     fn energy_between(&self, t0_s: f64, t1_s: f64) -> Option<f64>;
+
+    /// Half-width of the error of the energy from `t0_s` to `t1_s`; `None` where it is not
+    /// known, as of a model.
+    fn uncertainty_j(&self, _t0_s: f64, _t1_s: f64) -> Option<f64> {
+        None
+    }
 
     /// Present power in watts.
     fn power_now(&self) -> Option<f64>;
@@ -83,9 +97,10 @@ impl Shared {
 
     /// One round of readings; returns its seconds.
     fn sample(&self, state: &mut State) -> f64 {
-        let start = Instant::now();
+        let (start, cpu_before_s) = (Instant::now(), cpu_s());
         state.recorder.sample(|| self.now_s());
         let seconds = start.elapsed().as_secs_f64();
+        state.cost.cpu_s += cpu_s() - cpu_before_s;
         state.cost.samples += 1;
         state.cost.seconds += seconds;
         seconds
@@ -93,7 +108,7 @@ impl Shared {
 
     fn run(&self, period_s: f64) {
         let mut state = self.lock();
-        while !state.stopping && state.recorder.is_alive() {
+        while !state.stopping {
             let affordable_s = (state.mean_s() / SHARE).min(SLOW_PERIOD_S);
             let period = Duration::from_secs_f64(period_s.max(affordable_s));
             let waited = self.stop.wait_timeout(state, period);
@@ -171,12 +186,28 @@ impl Source {
     /// [`Supply::energy_between`] with its uncertainty.
     pub fn interval(&self, t0_s: f64, t1_s: f64) -> Energy {
         let joules = self.energy_between(t0_s, t1_s);
-        let state = self.shared.lock();
-        let uncertainty_j = state.recorder.uncertainty_j(t0_s, t1_s, self.period_s);
+        let uncertainty_j = joules.and_then(|_| self.uncertainty_j(t0_s, t1_s));
         Energy {
             joules,
-            uncertainty_j: uncertainty_j.filter(|_| self.measured && joules.is_some()),
+            uncertainty_j,
         }
+    }
+
+    /// Mean watts over the next `seconds`, for which the caller sleeps: the idle node's power,
+    /// if nothing else runs. Of a model, that is not a measurement: `None`.
+    pub fn idle_w(&self, seconds: f64) -> Option<f64> {
+        if !self.measured || seconds <= 0.0 {
+            return None;
+        }
+        let t0_s = self.now_s();
+        std::thread::sleep(Duration::from_secs_f64(seconds));
+        let t1_s = self.now_s();
+        Some(self.energy_between(t0_s, t1_s)? / (t1_s - t0_s))
+    }
+
+    /// Part of one core that sampling took so far, in processor time.
+    pub fn sampling_share(&self) -> f64 {
+        self.cost().cpu_s / self.now_s().max(f64::MIN_POSITIVE)
     }
 
     /// Messages since the last call: rails that went away, gaps. For the log.
@@ -211,6 +242,12 @@ impl Supply for Source {
             Resolved::Known(joules) => joules,
             Resolved::Pending => None,
         }
+    }
+
+    fn uncertainty_j(&self, t0_s: f64, t1_s: f64) -> Option<f64> {
+        let state = self.shared.lock();
+        let uncertainty_j = state.recorder.uncertainty_j(t0_s, t1_s, self.period_s);
+        uncertainty_j.filter(|_| self.measured)
     }
 
     fn power_now(&self) -> Option<f64> {

@@ -11,7 +11,9 @@ struct Sample {
     after_gap: bool,
 }
 
-/// Cumulative joules at rising times, the newest `capacity` of them.
+/// Cumulative joules at rising times, at most `capacity` of them. When it is full, every second
+/// sample of the older half goes: sums over long times stay exact, short times long ago are
+/// interpolated more coarsely.
 #[derive(Clone, Debug)]
 pub struct Trace {
     samples: VecDeque<Sample>,
@@ -35,13 +37,28 @@ impl Trace {
             return;
         }
         if self.samples.len() == self.capacity {
-            self.samples.pop_front();
+            self.thin();
         }
         self.samples.push_back(Sample {
             t_s,
             joules,
             after_gap: std::mem::take(&mut self.gap_ahead),
         });
+    }
+
+    fn thin(&mut self) {
+        let half = self.samples.len() / 2;
+        let mut gap = false;
+        let mut kept = VecDeque::with_capacity(self.capacity);
+        for (index, mut sample) in self.samples.drain(..).enumerate() {
+            gap |= sample.after_gap;
+            // The oldest stays, so that the reach does.
+            if index >= half || index % 2 == 0 {
+                sample.after_gap = std::mem::take(&mut gap);
+                kept.push_back(sample);
+            }
+        }
+        self.samples = kept;
     }
 
     /// What happens from the newest sample to the next one is unknown.
@@ -67,6 +84,38 @@ impl Trace {
             return None;
         }
         Some(self.joules_at(t1_s, end)? - self.joules_at(t0_s, begin)?)
+    }
+
+    /// Seconds from `t_s` to the nearest sample; `None` without samples.
+    pub fn distance_s(&self, t_s: f64) -> Option<f64> {
+        let after = self.samples.partition_point(|s| s.t_s < t_s);
+        let near = after.saturating_sub(1)..(after + 1).min(self.samples.len());
+        let distances = self.samples.range(near).map(|s| (s.t_s - t_s).abs());
+        distances.reduce(f64::min)
+    }
+
+    /// Between the samples in `[t0_s, t1_s]`: their number of intervals, the mean interval in
+    /// seconds, and the standard deviation of the intervals' powers in watts. `None` with fewer
+    /// than two intervals.
+    pub fn spread(&self, t0_s: f64, t1_s: f64) -> Option<(f64, f64, f64)> {
+        let begin = self.samples.partition_point(|s| s.t_s < t0_s);
+        let end = self.samples.partition_point(|s| s.t_s <= t1_s);
+        let inside = self.samples.range(begin..end.max(begin));
+        let (mut n, mut seconds, mut mean, mut squares) = (0.0, 0.0, 0.0, 0.0);
+        let mut last: Option<&Sample> = None;
+        for sample in inside {
+            if let Some(last) = last {
+                let dt_s = sample.t_s - last.t_s;
+                let watts = (sample.joules - last.joules) / dt_s;
+                n += 1.0;
+                seconds += dt_s;
+                let off = watts - mean;
+                mean += off / n;
+                squares += off * (watts - mean);
+            }
+            last = Some(sample);
+        }
+        (n >= 2.0).then(|| (n, seconds / n, (squares / (n - 1.0)).max(0.0).sqrt()))
     }
 
     /// Joules at `t_s`, which lies between samples `after - 1` and `after`.

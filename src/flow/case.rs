@@ -6,6 +6,7 @@
 
 mod boundary;
 mod check;
+mod energy;
 mod load;
 mod mesh;
 mod node;
@@ -23,8 +24,9 @@ use crate::linear::Preconditioner;
 use crate::mesh::Discretisation;
 
 pub use boundary::{Boundary, Solution};
+pub use energy::{Energy, MeterColumn};
 pub use mesh::MeshSource;
-pub use node::{Node, Split};
+pub use node::{Minimise, Node, Split};
 pub use output::{Component, Output, Profile, Reference};
 pub use time::{StepSize, Time};
 
@@ -70,6 +72,9 @@ pub struct Case {
     /// `[node]`: how the node's processors are used.
     #[serde(default)]
     pub node: Node,
+    /// `[energy]`: how energy is measured.
+    #[serde(default)]
+    pub energy: Energy,
 }
 
 impl Case {

@@ -9,6 +9,7 @@ use super::case::{Boundary, Case, StepSize};
 use super::operators::{Operators, Scheme};
 use super::plain::Settings;
 use super::stepper::{Monitor, StepResult, Stepper};
+use crate::energy::Gauge;
 use crate::mesh::geometry::Geometry;
 use crate::mesh::{Mesh, Quality, locality_order};
 use crate::split::cache::Cache;
@@ -89,19 +90,28 @@ impl Simulation {
     /// # Errors
     /// [`Error::Input`] for a case or mesh that does not fit; failures of memory or device.
     pub fn open(case: Case) -> Result<Self> {
-        Self::open_from(case, Cache::load(Cache::default_path()))
+        Self::open_from(case, Cache::load(Cache::default_path()), None)
     }
 
-    /// As [`Simulation::open`], but the search for splits begins anew.
+    /// As [`Simulation::open`], with a meter for objectives that weigh energy.
     ///
     /// # Errors
-    /// As [`Simulation::open`].
-    pub fn open_untuned(case: Case) -> Result<Self> {
-        let path = Cache::default_path();
-        Self::open_from(case, Cache::empty(path))
+    /// As [`Simulation::open`]; [`Error::Input`] for such an objective without a sensor.
+    pub fn open_measured(case: Case, gauge: &dyn Gauge) -> Result<Self> {
+        Self::open_from(case, Cache::load(Cache::default_path()), Some(gauge))
     }
 
-    fn open_from(case: Case, cache: Cache) -> Result<Self> {
+    /// As [`Simulation::open_measured`], but the search for splits begins anew.
+    ///
+    /// # Errors
+    /// As [`Simulation::open_measured`].
+    pub fn open_untuned(case: Case, gauge: &dyn Gauge) -> Result<Self> {
+        let path = Cache::default_path();
+        Self::open_from(case, Cache::empty(path), Some(gauge))
+    }
+
+    fn open_from(case: Case, cache: Cache, gauge: Option<&dyn Gauge>) -> Result<Self> {
+        let objective = setup::objective(&case, gauge)?;
         let (mesh, _) = case.load_mesh()?;
         let order = locality_order(&mesh);
         let mesh = mesh.renumber(&order)?;
@@ -130,6 +140,10 @@ impl Simulation {
             setup::policy(&case),
         )?;
         let bandwidth = engine.bandwidth()?;
+        if let Some((of, gauge)) = objective {
+            let powers = engine.weigh_energy(of, gauge, &bandwidth)?;
+            engine.node.notes.extend(powers);
+        }
         engine.begin_from(&bandwidth, cache);
         let preconditioner = case.poisson.preconditioner;
         let mut stepper = Stepper::with(&engine, &ops, settings, preconditioner, &u, &given, dt_s)?;
@@ -242,19 +256,18 @@ impl Simulation {
         given.then(|| std::array::from_fn(|k| self.given[k][b]))
     }
 
-    /// Which sites began to search anew since the last call, and why.
-    pub fn messages(&mut self) -> Vec<String> {
-        let mut out = Vec::new();
+    /// Which sites began to search anew since the last call, in one line.
+    pub fn messages(&mut self) -> Option<String> {
+        let mut again = Vec::new();
         for (site, seen) in self.stepper.sites().iter().zip(&mut self.retunes_seen) {
             let now = site.tuner().retunes().len();
-            // The first is worth a line; how many there were stands in the closing table.
-            if *seen == 0 && now > 0 {
-                let what = "the time of a call has drifted; its split is tuned again";
-                out.push(format!("step {}: {}: {what}", self.step, site.label));
+            if now > *seen {
+                again.push(site.label.clone());
             }
             *seen = now;
         }
-        out
+        let what = "the time of a call has drifted; the split is tuned again";
+        (!again.is_empty()).then(|| format!("step {}: {what}: {}", self.step, again.join(", ")))
     }
 
     /// Keeps the splits found for later runs.

@@ -1,6 +1,7 @@
 //! What a node is: CPU threads, an OpenCL device if there is one, and memory that both see.
 
 pub mod buffer;
+pub mod climate;
 pub mod device;
 pub mod driver;
 pub mod memory;

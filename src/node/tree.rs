@@ -102,6 +102,40 @@ impl Tree {
         })
     }
 
+    /// The finite number that a file holds, with or without a decimal point.
+    ///
+    /// # Errors
+    /// As [`integer`](Self::integer).
+    pub fn decimal(&self, file: &str) -> io::Result<f64> {
+        let text = self.text(file)?;
+        let value = text.parse().ok().filter(|x: &f64| x.is_finite());
+        value.ok_or_else(|| {
+            let start: String = text.chars().take(40).collect();
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("not a number: {start:?}"),
+            )
+        })
+    }
+
+    /// Writes a setting of a sensor.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set(&self, file: &str, text: &str) -> io::Result<()> {
+        fs::write(self.root.join(file), text)
+    }
+
+    /// The program `name`: of the machine on its PATH, of a made tree in its `usr/bin`.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        let path = match self.is_machine() {
+            true => std::env::var_os("PATH").unwrap_or_default(),
+            false => self.root.join("usr/bin").into_os_string(),
+        };
+        let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
+        files.find(|file| file.is_file())
+    }
+
     /// A path as a message shows it.
     pub fn shown(&self, file: &str) -> String {
         self.root.join(file).display().to_string()

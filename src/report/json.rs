@@ -166,6 +166,15 @@ pub struct EnergyReport {
     pub edp_js: Option<f64>,
     /// Floating-point operations of all kernels over all joules, in GFLOP/J.
     pub gflop_per_j: Option<f64>,
+    /// Half-width of the error of the joules as part of them, from the sensor's interval and
+    /// resolution; `None` for an estimate.
+    pub uncertainty_fraction: Option<f64>,
+    /// Power of the idle node, in watts, measured before the run.
+    pub idle_watts: Option<f64>,
+    /// Joules per step less what the idle node takes in the same time.
+    pub net_joules_per_step: Option<f64>,
+    /// Part of one core that sampling took.
+    pub sampling_fraction: f64,
 }
 
 /// A kernel over a run.
@@ -278,7 +287,8 @@ mod tests {
         assert_eq!(keys(&json["device"]).join(" "), "fp64 kind memory name");
         let names = "iterations_mean relative_residual_max";
         assert_eq!(keys(&json["poisson"]).join(" "), names);
-        let names = "edp_js gflop_per_j joules_per_step measured source watts_mean";
+        let names = "edp_js gflop_per_j idle_watts joules_per_step measured \
+                     net_joules_per_step sampling_fraction source uncertainty_fraction watts_mean";
         assert_eq!(keys(&json["energy"]).join(" "), names);
         let names = "calls_per_step edp_js gb_per_s gflop_per_j joules joules_per_step name \
                      roofline_fraction split_ratio time_s watts_mean";

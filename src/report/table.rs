@@ -135,8 +135,16 @@ pub fn energy(energy: &EnergyReport) -> String {
         false => format!("~ marks an estimate: {}", energy.source),
     };
     let mark = |text: String| marked(text, energy.measured);
+    let doubt = energy
+        .uncertainty_fraction
+        .map_or(String::new(), |f| format!(" ± {:.1} %", 100.0 * f));
+    let net = energy.idle_watts.zip(energy.net_joules_per_step);
+    let net = net.map_or(String::new(), |(idle_w, net_j)| {
+        let net_j = mark(joules(Some(net_j)));
+        format!(" (net of {} W idle: {net_j})", number(Some(idle_w)))
+    });
     format!(
-        "energy: {} per step, {} W, {} GFLOP/J, energy-delay product {} J s; {source}",
+        "energy: {}{doubt} per step{net}, {} W, {} GFLOP/J, energy-delay product {} J s; {source}",
         mark(joules(Some(per_step_j))),
         mark(number(Some(watts))),
         mark(number(energy.gflop_per_j)),
@@ -297,6 +305,7 @@ mod tests {
             watts_mean: Some(15.0),
             edp_js: Some(0.15),
             gflop_per_j: Some(0.333),
+            ..EnergyReport::default()
         };
         let line = energy(&report);
         let shown = "~1.50 J per step, ~15.0 W, ~0.333 GFLOP/J, energy-delay product ~1.50e-1 J s";
@@ -304,7 +313,11 @@ mod tests {
         assert!(line.ends_with("~ marks an estimate: nameplate"), "{line}");
         report.measured = true;
         report.source = "powercap package-0".to_owned();
+        report.uncertainty_fraction = Some(0.0123);
+        (report.idle_watts, report.net_joules_per_step) = (Some(5.0), Some(1.0));
         let line = energy(&report);
+        let shown = "energy: 1.50 J ± 1.2 % per step (net of 5.00 W idle: 1.00 J), 15.0 W";
+        assert!(line.contains(shown), "{line}");
         assert!(line.ends_with("measured by powercap package-0") && !line.contains('~'));
     }
 }

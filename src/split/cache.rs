@@ -27,6 +27,14 @@ pub struct Key {
     pub precision: String,
     /// CPU threads.
     pub threads: usize,
+    /// `time`, `energy` or `edp`.
+    #[serde(default = "time")]
+    pub objective: String,
+}
+
+/// What all entries were found for before there was a choice.
+fn time() -> String {
+    "time".to_string()
 }
 
 /// A cut that was settled on.
@@ -36,7 +44,7 @@ pub struct Entry {
     pub key: Key,
     /// Share of the rows on the device.
     pub ratio: f64,
-    /// Median time of a call.
+    /// Median cost of a call: seconds, or what the objective counts.
     pub seconds_s: f64,
 }
 

@@ -1,6 +1,6 @@
 //! Data of the curve that `couloir tune` draws: cost of a call over the split ratio.
 
-use super::tuner::Tuner;
+use super::tuner::{Objective, Tuner};
 
 /// `(ratio, seconds)` by ratio.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -9,7 +9,8 @@ pub struct Curve {
     pub measured: Vec<(f64, f64)>,
     /// `max(T_host (1 - r), T_device r)` from the two single-device times: what sides that do
     /// not slow each other would take (the dashed line of thesis figure 3.4). Its corners: the
-    /// CPU alone, the balance, the device alone. Empty if a single-device time is unknown.
+    /// CPU alone, the balance, the device alone. Empty if a single-device time is unknown, and for
+    /// another objective than time.
     pub ideal: Vec<(f64, f64)>,
 }
 
@@ -18,8 +19,10 @@ impl Curve {
     pub fn new(tuner: &Tuner) -> Self {
         Self {
             measured: tuner.visited(),
-            ideal: match (tuner.host_alone_s(), tuner.device_alone_s()) {
-                (Some(host_s), Some(device_s)) => ideal(host_s, device_s),
+            ideal: match (tuner.host_alone(), tuner.device_alone()) {
+                (Some(host_s), Some(device_s)) if tuner.objective() == Objective::Time => {
+                    ideal(host_s, device_s)
+                }
                 _ => Vec::new(),
             },
         }

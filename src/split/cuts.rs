@@ -7,7 +7,7 @@ use super::Bandwidth;
 use super::cache::{Cache, Entry, Key};
 use super::engine::{Engine, Policy};
 use super::site::{Place, Site};
-use super::tuner::{Call, Params, Tuner};
+use super::tuner::{Call, Objective, Params, Tuner};
 use crate::Result;
 use crate::kernel::Real;
 use crate::node::{BLOCK, MemoryKind, topology};
@@ -31,6 +31,7 @@ impl<T: Real> Engine<T> {
         let discrete = self.node.memory == MemoryKind::Discrete;
         if discrete && self.program.is_some() && self.policy == Policy::Auto {
             let params = Params {
+                objective: self.objective,
                 first_step: 1.0 / 8.0,
                 max_points: 24,
                 budget_s: JOINT_BUDGET_S,
@@ -52,6 +53,7 @@ impl<T: Real> Engine<T> {
     /// thesis gives to the device.
     pub(super) fn tuner(&self, site: &Place) -> Tuner {
         let params = Params {
+            objective: self.objective,
             budget_s: TUNING_BUDGET_S,
             ..Params::default()
         };
@@ -75,9 +77,16 @@ impl<T: Real> Engine<T> {
     /// Tells what a whole step cost: where memory is discrete, all sites share one cut, which is
     /// tuned by it.
     pub fn step_done(&self, seconds_s: f64) {
+        let single_s = self.single.as_ref().map_or(0.0, |s| s.host_s.take());
+        let host_s = self.host_s.take() + single_s;
         if let Some(joint) = self.shared_cut() {
-            joint.borrow_mut().record(Call { seconds_s });
+            joint.borrow_mut().record_sides(Call { seconds_s }, host_s);
         }
+    }
+
+    /// What cuts minimise.
+    pub fn objective(&self) -> Objective {
+        self.objective
     }
 
     /// The tuner of the cut that all sites share, where they do.
@@ -118,6 +127,7 @@ impl<T: Real> Engine<T> {
             rows: site.rows,
             precision: site.precision.to_string(),
             threads: self.node.pool.threads(),
+            objective: self.objective.name().to_string(),
         }
     }
 
@@ -136,7 +146,7 @@ impl<T: Real> Engine<T> {
             .iter()
             .filter(|s| s.precision == T::NAME && !s.is_tuning())
         {
-            if let Some(seconds_s) = site.tuner.settled_s() {
+            if let Some(seconds_s) = site.tuner.settled() {
                 self.cache.put(Entry {
                     key: self.key(site),
                     ratio: site.ratio(),

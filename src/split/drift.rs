@@ -32,6 +32,11 @@ impl Drift {
         now > reference * (1.0 + threshold) || now < reference / (1.0 + threshold)
     }
 
+    /// The median when the cut was settled; `None` before the first full window.
+    pub fn reference(&self) -> Option<f64> {
+        self.reference
+    }
+
     /// Median of the last calls (fewer than [`WINDOW`] at the start); `None` before the first.
     pub fn median(&self) -> Option<f64> {
         (!self.recent.is_empty()).then(|| median(self.recent.iter().copied()))

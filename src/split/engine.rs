@@ -1,6 +1,6 @@
 //! The split itself: one call of a kernel on both sides.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use super::call::{Args, count, fits, reductions};
 use super::convert;
 use super::host::{HostCall, Span};
 use super::site::Site;
-use super::tuner::Tuner;
+use super::tuner::{Objective, Tuner};
 use crate::kernel::scalars::{self, TOTAL_LANES};
 use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, SLICE, list, pcg_scalars, stream};
 use crate::node::memory::Arg;
@@ -76,6 +76,10 @@ pub struct Engine<T: Real> {
     /// Sites get CPU paths that prefetch, where there are any.
     pub(super) prefetch: bool,
     pub(super) cache: Cache,
+    /// What cuts minimise.
+    pub(super) objective: Objective,
+    /// Time of the host's part of all calls since the last step.
+    pub(super) host_s: Cell<f64>,
     /// One cut for all sites, where a cut of its own would make each copy vectors.
     pub(super) joint: Option<Rc<RefCell<Tuner>>>,
     /// The same node in single precision, for inner solves: see [`Precision::Mixed`].
@@ -148,6 +152,8 @@ impl<T: Real> Engine<T> {
             device_share: 0.5,
             prefetch: false,
             cache: Cache::default(),
+            objective: Objective::Time,
+            host_s: Cell::default(),
             joint: None,
             single: None,
             _precision: std::marker::PhantomData,
@@ -220,9 +226,11 @@ impl<T: Real> Engine<T> {
     pub fn run(&self, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<[T; MAX_REDUCTIONS]> {
         let start = self.measure()?;
         self.dispatch(site, o)?;
+        let host_s = start.elapsed().as_secs_f64();
+        self.host_s.set(self.host_s.get() + host_s);
         self.settle()?;
         let reductions = reductions(site)?;
-        site.measured(start.elapsed().as_secs_f64());
+        site.measured(start.elapsed().as_secs_f64(), host_s);
         Ok(reductions)
     }
 
@@ -238,8 +246,10 @@ impl<T: Real> Engine<T> {
         if !wholly || site.to_be_measured() {
             let start = self.measure()?;
             self.dispatch(site, o)?;
+            let host_s = start.elapsed().as_secs_f64();
+            self.host_s.set(self.host_s.get() + host_s);
             self.settle()?;
-            site.measured(start.elapsed().as_secs_f64());
+            site.measured(start.elapsed().as_secs_f64(), host_s);
             return Ok(());
         }
         self.dispatch(site, o)?;

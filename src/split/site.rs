@@ -157,12 +157,12 @@ impl Place {
         self.is_tuning() || self.measured < FIRST || self.stats.calls.is_multiple_of(ONE_IN)
     }
 
-    /// Notes a call that was waited for.
-    pub(super) fn measured(&mut self, seconds_s: f64) {
+    /// Notes a call that was waited for, and the time until the host's part was done.
+    pub(super) fn measured(&mut self, seconds_s: f64, host_s: f64) {
         self.last_s = seconds_s;
         self.measured += 1;
         self.stats.add(seconds_s);
-        self.tuner.record(Call { seconds_s });
+        self.tuner.record_sides(Call { seconds_s }, host_s);
     }
 
     /// Notes a call that nobody waits for.

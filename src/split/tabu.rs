@@ -150,6 +150,12 @@ impl Search {
         self.params.hi
     }
 
+    /// Visits the point nearest to `cut` before the search goes on.
+    pub fn suggest(&mut self, cut: usize) {
+        let k = (cut.saturating_sub(self.params.lo) + self.params.grain / 2) / self.params.grain;
+        self.openers.push_back(k.min(self.last));
+    }
+
     /// Have a first point and, if asked for, both ends been visited?
     pub fn opened(&self) -> bool {
         let ends = [0, self.last].iter().all(|k| self.tabu.contains_key(k));

@@ -6,87 +6,16 @@
 use std::collections::BTreeMap;
 
 use super::drift::Drift;
+use super::probe::{Probe, Step};
+use super::sides::{Busy, Sides};
 use super::tabu;
 use super::trial::Trial;
 use super::tuning::Tuning;
 
+pub use super::params::{Call, Objective, Params};
+
 /// Calls' worth of time by which a re-tuning may run ahead of its share of the run.
 const BURST_CALLS: f64 = 20.0;
-
-/// What one call cost.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Call {
-    /// Wall time of the concurrent run of both sides.
-    pub seconds_s: f64,
-}
-
-/// What the cut minimises.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Objective {
-    /// Time of the concurrent run.
-    #[default]
-    Time,
-}
-
-impl Objective {
-    fn value(self, call: Call) -> f64 {
-        match self {
-            Self::Time => call.seconds_s,
-        }
-    }
-}
-
-/// Limits of the tuning of one site.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Params {
-    /// What is minimised.
-    pub objective: Objective,
-    /// Rows that the CPU must keep (rows that wait for a halo).
-    pub least_host_rows: usize,
-    /// First step as a share of the rows.
-    pub first_step: f64,
-    /// Cuts visited by the first tuning at most.
-    pub max_points: usize,
-    /// Descents from other points.
-    pub restarts: usize,
-    /// Time that the first tuning may spend above the best cut known; both ends are measured
-    /// in any case.
-    pub budget_s: f64,
-    /// The same for all re-tunings together, as a share of the time since the first tuning.
-    pub retune_share: f64,
-    /// Change of the median time that starts a re-tuning.
-    pub drift: f64,
-    /// Seed of the restarts.
-    pub seed: u64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            objective: Objective::Time,
-            least_host_rows: 0,
-            first_step: 1.0 / 16.0,
-            max_points: 90,
-            restarts: 3,
-            budget_s: 2.0,
-            retune_share: 0.01,
-            drift: 0.25,
-            seed: 1,
-        }
-    }
-}
-
-impl Params {
-    /// For a start that an earlier run found: a small step, few points, no restart.
-    pub fn near(self) -> Self {
-        Self {
-            first_step: 1.0 / 64.0,
-            max_points: 12,
-            restarts: 0,
-            ..self
-        }
-    }
-}
 
 /// The state of one call site.
 #[derive(Clone, Debug)]
@@ -98,6 +27,8 @@ pub struct Tuner {
     best_cut: usize,
     state: State,
     drift: Drift,
+    probe: Probe,
+    sides: Sides,
     calls: u64,
     /// Latest cost of every cut visited.
     visited: BTreeMap<usize, f64>,
@@ -145,6 +76,8 @@ impl Tuner {
             best_cut: if ratio >= 1.0 { rows } else { cut.min(rows) },
             state: State::Fixed,
             drift: Drift::default(),
+            probe: Probe::default(),
+            sides: Sides::default(),
             calls: 0,
             visited: BTreeMap::new(),
             tuning_excess_s: 0.0,
@@ -158,20 +91,36 @@ impl Tuner {
     pub fn cut(&self) -> usize {
         match &self.state {
             State::Tuning(t) if !t.paused => t.trial.cut,
-            _ => self.best_cut,
+            _ => self.probe.cut().unwrap_or(self.best_cut),
         }
     }
 
-    /// Tells what the call at [`cut`](Self::cut) cost.
+    /// Tells what the call at [`cut`](Self::cut) cost, both sides taken as busy throughout.
     pub fn record(&mut self, call: Call) {
-        let value = self.params.objective.value(call);
+        let seconds = call.seconds_s;
+        let (cut, host) = (self.cut(), seconds);
+        let busy = Busy {
+            host_s: if cut < self.rows { host } else { 0.0 },
+            device_s: if cut > 0 { seconds } else { 0.0 },
+        };
+        self.note(seconds, busy);
+    }
+
+    /// The same, with the time until the host's part was done.
+    pub fn record_sides(&mut self, call: Call, host_s: f64) {
+        let busy = (self.sides).observe(call.seconds_s, host_s, self.cut(), self.rows);
+        self.note(call.seconds_s, busy);
+    }
+
+    fn note(&mut self, seconds_s: f64, busy: Busy) {
+        let value = self.params.objective.value(seconds_s, busy);
         self.calls += 1;
         let mut state = std::mem::replace(&mut self.state, State::Settled);
         if let State::Tuning(t) = &mut state {
             if !t.first {
-                self.tuned_s += call.seconds_s;
+                self.tuned_s += seconds_s;
             }
-            if !self.advance(t, call.seconds_s, value) {
+            if !self.advance(t, seconds_s, value) {
                 self.best_cut = t.best().map_or(self.best_cut, |b| b.cut);
                 self.drift = Drift::default();
                 state = State::Settled;
@@ -179,22 +128,52 @@ impl Tuner {
             self.state = state;
             return;
         }
-        let drifted = self.drift.add(value, self.params.drift);
-        let retune = drifted && matches!(state, State::Settled) && self.credit_s() > 0.0;
-        if matches!(state, State::Settled) {
-            self.tuned_s += call.seconds_s;
-        }
+        let settled = matches!(state, State::Settled);
         self.state = state;
-        if retune {
-            self.retunes.push(self.calls);
-            let search = tabu::Params {
-                ends: false,
-                restarts: 0,
-                max_points: 24,
-                ..tabu::Params::new(self.most(), self.grain, self.best_cut)
-            };
-            self.tune(search, false);
+        if settled {
+            self.tuned_s += seconds_s;
         }
+        let full = self.drift.reference().and(self.drift.median());
+        let step = self.probe.add(seconds_s, value, full.filter(|_| settled));
+        let drifted = step == Step::Ordinary && self.drift.add(value, self.params.drift);
+        if !settled {
+            return;
+        }
+        let start = match step {
+            Step::Found(cut) => Some(cut),
+            Step::Ordinary if drifted => match self.params.objective {
+                Objective::Time => Some(self.balanced().unwrap_or(self.best_cut)),
+                _ => Some(self.best_cut),
+            },
+            _ => None,
+        };
+        match start.filter(|_| self.credit_s() > 0.0) {
+            Some(start) => self.retune(start),
+            None if step == Step::Ordinary => {
+                let allowed_s = self.params.probe_share * self.tuned_s;
+                let most = self.most();
+                self.probe.start(self.best_cut, most, self.grain, allowed_s);
+            }
+            None => {}
+        }
+    }
+
+    fn retune(&mut self, start: usize) {
+        self.probe.stop();
+        self.retunes.push(self.calls);
+        let search = tabu::Params {
+            ends: false,
+            restarts: 0,
+            max_points: 24,
+            ..tabu::Params::new(self.most(), self.grain, start)
+        };
+        self.tune(search, false);
+    }
+
+    /// Where both sides would take equally long at their latest speeds, if those are known.
+    fn balanced(&self) -> Option<usize> {
+        let points = self.sides.balance()? * self.rows as f64 / self.grain as f64;
+        Some((points.round() as usize * self.grain).min(self.most()))
     }
 
     /// Is a tuning going on?
@@ -214,32 +193,42 @@ impl Tuner {
     }
 
     /// Cost of a call that the CPU does alone, if that was measured.
-    pub fn host_alone_s(&self) -> Option<f64> {
+    pub fn host_alone(&self) -> Option<f64> {
         self.visited.get(&0).copied()
     }
 
     /// Cost of a call that the device does alone, if that was measured.
-    pub fn device_alone_s(&self) -> Option<f64> {
+    pub fn device_alone(&self) -> Option<f64> {
         self.visited.get(&self.rows).copied()
     }
 
     /// Median of the latest calls at the settled cut; while tuning, the best cost so far.
-    pub fn settled_s(&self) -> Option<f64> {
+    pub fn settled(&self) -> Option<f64> {
         match &self.state {
             State::Tuning(_) => self.visited.get(&self.best_cut).copied(),
             _ => self.drift.median(),
         }
     }
 
-    /// Time of the better single side over the settled time.
+    /// Cost of the better single side over the settled cost.
     pub fn speed_up(&self) -> Option<f64> {
-        let better = self.host_alone_s()?.min(self.device_alone_s()?);
-        Some(better / self.settled_s()?)
+        let better = self.host_alone()?.min(self.device_alone()?);
+        Some(better / self.settled()?)
     }
 
     /// Numbers of the calls, from 1, after which re-tunings began.
     pub fn retunes(&self) -> &[u64] {
         &self.retunes
+    }
+
+    /// What is minimised.
+    pub fn objective(&self) -> Objective {
+        self.params.objective
+    }
+
+    /// Time spent above the best cut known: by looks beside the settled one.
+    pub fn probing_s(&self) -> f64 {
+        self.probe.excess_s()
     }
 
     /// Time spent above the best cut known: by the first tuning, and by all re-tunings.
@@ -283,6 +272,12 @@ impl Tuner {
         }
         self.visited.insert(t.trial.cut, t.trial.cost());
         let excess_s = t.take_excess_s();
+        // Time has its corner there, and the search finds it; joules bend there, less sharply.
+        if self.params.objective != Objective::Time
+            && let Some(cut) = self.balanced()
+        {
+            t.suggest(cut);
+        }
         let more = t.next_trial();
         self.best_cut = t.best().map_or(self.best_cut, |b| b.cut);
         if t.first {

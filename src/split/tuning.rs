@@ -13,6 +13,8 @@ pub struct Tuning {
     pub first: bool,
     /// A re-tuning that has used up its share waits at the best cut.
     pub paused: bool,
+    /// Has a cut been suggested?
+    suggested: bool,
     /// Time of the present trial above the best mean; below zero while it is better.
     above_s: f64,
     search: Search,
@@ -30,6 +32,7 @@ impl Tuning {
             trial,
             first,
             paused: false,
+            suggested: false,
             above_s: 0.0,
             search,
             done: Vec::new(),
@@ -67,6 +70,13 @@ impl Tuning {
     /// Have the start and, in a first tuning, both ends been measured?
     pub fn opened(&self) -> bool {
         self.search.opened()
+    }
+
+    /// Once both ends are known, visits `cut` next.
+    pub fn suggest(&mut self, cut: usize) {
+        if self.opened() && !std::mem::replace(&mut self.suggested, true) {
+            self.search.suggest(cut);
+        }
     }
 
     /// Is the present point measured well enough?

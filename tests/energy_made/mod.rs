@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use couloir::energy::{self, Context, Nameplate, Recorder, Resolved, Source, Tree};
+use couloir::energy::{self, Context, Nameplate, Recorder, Resolved, Source};
 
 /// Counter of the first package.
 pub const PACKAGE: &str = "sys/class/powercap/intel-rapl:0/energy_uj";
@@ -60,8 +60,8 @@ impl Made {
 
     pub fn context(&self, nameplate: Nameplate) -> Context {
         Context {
-            tree: Tree::at(&self.0),
             nameplate,
+            ..Context::at(&self.0)
         }
     }
 
@@ -71,7 +71,7 @@ impl Made {
 
     pub fn open_with(&self, nameplate: Nameplate) -> (Source, String) {
         // A long period: samples are those that a test asks for.
-        let (source, log) = energy::open_with(&self.context(nameplate), 3600.0);
+        let (source, log) = energy::open_with(&self.context(nameplate), 3600.0).unwrap();
         (source, log.join("\n"))
     }
 }
@@ -84,7 +84,7 @@ impl Drop for Made {
 
 /// Joules of the tree's chosen rails while `change` happens within one second.
 pub fn joules_during(made: &Made, change: impl FnOnce()) -> Option<f64> {
-    let (meters, choice) = energy::find(&made.context(Nameplate::default()));
+    let (meters, choice) = energy::find(&made.context(Nameplate::default())).unwrap();
     let mut recorder = Recorder::new(meters, &choice);
     recorder.sample(|| 0.0);
     change();

@@ -61,6 +61,8 @@ pub(super) struct Account {
     copied_at_start: u64,
     /// Energy of the run.
     pub energy: Option<Totals>,
+    /// Power of the idle node.
+    pub idle_w: Option<f64>,
 }
 
 impl Account {
@@ -81,6 +83,7 @@ impl Account {
             kinetic_energy: 0.0,
             copied_at_start: sim.stepper.copied_bytes(),
             energy: None,
+            idle_w: None,
         }
     }
 
@@ -173,6 +176,16 @@ impl Account {
             watts_mean: all.and_then(|a| a.watts_mean),
             edp_js: all.and_then(|a| a.edp_js),
             gflop_per_j: per_joule(flops, all.and_then(|a| a.joules)),
+            uncertainty_fraction: self.energy.as_ref().and_then(|t| {
+                let joules = t.all.joules.filter(|&j| j > 0.0)?;
+                Some(t.uncertainty_j? / joules)
+            }),
+            idle_watts: self.idle_w,
+            net_joules_per_step: all.zip(self.idle_w).and_then(|(a, idle_w)| {
+                let step_s = a.time_s / self.total.steps.max(1) as f64;
+                Some(a.joules_per_step? - idle_w * step_s)
+            }),
+            sampling_fraction: source.sampling_share(),
         }
     }
 

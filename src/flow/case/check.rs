@@ -67,6 +67,12 @@ impl Case {
                 return Err(self.wrong(&format!("{key}.name"), what, "give each its own name"));
             }
         }
+        self.number(
+            "energy.idle_seconds",
+            self.energy.idle_s,
+            |x| (0.0..=3600.0).contains(&x),
+            "0 to 3600",
+        )?;
         if let Some(watts) = self.node.nameplate_w {
             self.number("node.nameplate_watts", watts, |x| x > 0.0, "more than 0")?;
         }

@@ -23,6 +23,8 @@ pub struct Node {
     /// `threads`: number of CPU threads; `"auto"` is one per core that the device leaves free.
     #[serde(deserialize_with = "threads")]
     pub threads: Option<usize>,
+    /// `objective`: what the splits minimise, `"time"`, `"energy"` or `"edp"`, their product.
+    pub objective: Minimise,
     /// `board`: `"auto"` (recognised), the name of a board, or a board file.
     #[serde(deserialize_with = "board")]
     pub board: String,
@@ -42,6 +44,7 @@ impl Default for Node {
             device: DeviceChoice::default(),
             memory: None,
             threads: None,
+            objective: Minimise::Time,
             board: AUTO.to_owned(),
             precision: None,
             nameplate_w: None,
@@ -58,6 +61,19 @@ impl Node {
             threads: self.threads,
         }
     }
+}
+
+/// What the splits minimise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Minimise {
+    /// Seconds of a call.
+    #[default]
+    Time,
+    /// Joules of the whole node during a call; needs a meter.
+    Energy,
+    /// Joules times seconds; needs a meter.
+    Edp,
 }
 
 /// The device's share of the rows of every kernel.

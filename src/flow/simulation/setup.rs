@@ -1,12 +1,14 @@
 //! From a case and its mesh to what the flow starts with.
 
+use crate::energy::{Gauge, Powers};
 use crate::flow::boundary::{FaceKind, Vectors};
-use crate::flow::case::{self, Boundary, Case, InitialField, Solution, StepSize};
+use crate::flow::case::{self, Boundary, Case, InitialField, Minimise, Solution, StepSize};
 use crate::flow::exact::{Abc, EthierSteinman, Flow, TaylorGreen2d, taylor_green_3d};
 use crate::flow::operators::Operators;
 use crate::mesh::Mesh;
 use crate::mesh::geometry::Geometry;
 use crate::split::Policy;
+use crate::split::tuner::Objective;
 use crate::{Error, Result};
 
 /// Share of Adams-Bashforth's limit for diffusion, dt = 1 / (nu lambda), that a dt limited by
@@ -24,6 +26,36 @@ pub(super) fn policy(case: &Case) -> Policy {
     match case.node.split {
         case::Split::Auto => Policy::Auto,
         case::Split::Fixed(ratio) => Policy::Fixed(ratio),
+    }
+}
+
+/// An objective to be had from the sides' powers, and the meter that tells them.
+pub(super) type Weighed<'g> = (fn(Powers) -> Objective, &'g dyn Gauge);
+
+/// What the splits minimise, once the powers are known; none for time.
+///
+/// # Errors
+/// [`Error::Input`]: energy is asked for and nothing measures it.
+pub(super) fn objective<'g>(
+    case: &Case,
+    gauge: Option<&'g dyn Gauge>,
+) -> Result<Option<Weighed<'g>>> {
+    let of: fn(Powers) -> Objective = match case.node.objective {
+        Minimise::Time => return Ok(None),
+        Minimise::Energy => Objective::Energy,
+        Minimise::Edp => Objective::Edp,
+    };
+    let why = match gauge {
+        Some(gauge) => gauge.why_not(),
+        None => Some("nothing measures it here".to_string()),
+    };
+    match (gauge, why) {
+        (Some(gauge), None) => Ok(Some((of, gauge))),
+        (_, why) => Err(Error::input(
+            case.place("node.objective"),
+            format!("energy cannot be minimised: {}", why.unwrap_or_default()),
+            "run with --objective time, or name a meter: see energy.meter and `couloir devices`",
+        )),
     }
 }
 
