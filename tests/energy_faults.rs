@@ -171,5 +171,6 @@ fn reads_on_demand_stay_within_their_share() {
         cost.samples > 1 && asked > 2 * cost.samples,
         "{asked}, {cost:?}"
     );
-    assert!(cost.seconds < 0.05 * source.now_s(), "{cost:?}");
+    // Processor time: what others take of the machine is not the sampler's.
+    assert!(cost.cpu_s < 0.05 * source.now_s(), "{cost:?}");
 }
