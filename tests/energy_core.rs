@@ -127,7 +127,8 @@ fn a_long_trace_is_bounded_and_keeps_its_sums() {
             t.mark_gap();
         }
     }
-    close(t.energy_between(600.0, 999.0), 5.0 * 399.0);
+    // The gap has grown over its neighbours, which were thinned out, but not that far.
+    close(t.energy_between(900.0, 999.0), 5.0 * 99.0);
     close(t.energy_between(990.5, 991.25), 5.0 * 0.75);
     assert_eq!(t.energy_between(0.0, 999.0), None, "the gap is kept");
 }
