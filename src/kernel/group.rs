@@ -79,7 +79,7 @@ impl<T: Real> Group<T> {
     }
 
     /// As [`Group::store`]; past the caches where `stream`, for what is not read again soon.
-    /// [`flush_streams`] ends a series of these.
+    /// `flush_streams` ends a series of these.
     #[inline(always)]
     pub fn put(self, x: &mut [T], i: usize, stream: bool) {
         let to = chunk_mut(x, i);

@@ -1,5 +1,5 @@
 //! A compressed sliced-ELLPACK matrix as CPU code reads it; `cl/matrix.cl` is its twin. The
-//! format is described in [`sell`](crate::sparse::sell).
+//! format is described at [`Sell`](crate::sparse::Sell).
 //!
 //! A slice's steps are decoded once, and its sums are kept in the first-level cache: one pass
 //! over columns rather than rows.

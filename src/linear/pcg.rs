@@ -1,4 +1,4 @@
-//! Conjugate gradients on the system scaled to unit diagonal ([Jacobi's preconditioner](System)),
+//! Conjugate gradients on the system scaled to unit diagonal (Jacobi's preconditioner),
 //! or on that behind another [factor](super::precond), in two sweeps and one reduction per
 //! iteration.
 //!
