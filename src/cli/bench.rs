@@ -235,6 +235,7 @@ fn config(args: &Args, places: &[Side]) -> Result<Config> {
         device,
         memory,
         threads,
+        ..Config::default()
     })
 }
 

@@ -6,6 +6,7 @@
 
 mod boundary;
 mod check;
+mod cluster;
 mod load;
 mod mesh;
 mod node;
@@ -23,6 +24,7 @@ use crate::linear::Preconditioner;
 use crate::mesh::Discretisation;
 
 pub use boundary::{Boundary, Solution};
+pub use cluster::{Cluster, Overlap};
 pub use mesh::MeshSource;
 pub use node::{Node, Split};
 pub use output::{Component, Output, Profile, Reference};
@@ -70,6 +72,12 @@ pub struct Case {
     /// `[node]`: how the node's processors are used.
     #[serde(default)]
     pub node: Node,
+    /// `[cluster]`: how several ranks work together.
+    #[serde(default)]
+    pub cluster: Cluster,
+    /// Hash of the file and of what overrides it.
+    #[serde(skip)]
+    pub hash: u64,
 }
 
 impl Case {

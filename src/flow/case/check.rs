@@ -67,6 +67,8 @@ impl Case {
                 return Err(self.wrong(&format!("{key}.name"), what, "give each its own name"));
             }
         }
+        let patience = self.cluster.timeout_s;
+        self.number("cluster.timeout_s", patience, |x| x >= 1.0, "1 or more")?;
         if let Some(watts) = self.node.nameplate_w {
             self.number("node.nameplate_watts", watts, |x| x > 0.0, "more than 0")?;
         }

@@ -56,6 +56,7 @@ impl Node {
             device: self.device,
             memory: self.memory,
             threads: self.threads,
+            ..Config::default()
         }
     }
 }
