@@ -15,8 +15,8 @@ setup:
 	@tools/setup
 
 run: setup
-	@$(CARGO) build --release
-	@$(CARGO) run --release --quiet -- run cases/cavity.toml --out out/cavity
+	@$(CARGO) build --release $$(tools/features)
+	@$(CARGO) run --release --quiet $$(tools/features) -- run cases/cavity.toml --out out/cavity
 
 test:
 	@tools/setup test

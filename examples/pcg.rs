@@ -38,6 +38,7 @@ fn main() -> couloir::Result<()> {
         device: args.get(1).map_or(Ok(DeviceChoice::None), |a| a.parse())?,
         memory: None,
         threads: Some(number(3, 1.0) as usize),
+        ..Config::default()
     };
     let engine: Engine<f64> = Engine::open(&config, Policy::Fixed(number(2, 0.0)))?;
     let name = engine.node.device.as_ref().map_or("CPU", |d| &d.info.name);

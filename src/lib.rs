@@ -3,12 +3,13 @@
 //! for in seconds and joules.
 //!
 //! Modules import only downwards in this order:
-//! `cli` > `report` > `bench` > `doctor` > `flow` > `linear` > `mesh` > `split` > `sparse` >
-//! `kernel` > `energy` > `board` > `node` > `input` > `error`.
+//! `cli` > `report` > `bench` > `doctor` > `flow` > `linear` > `mesh` > `split` >
+//! `cluster` > `sparse` > `kernel` > `energy` > `board` > `node` > `input` > `error`.
 
 pub mod bench;
 pub mod board;
 pub mod cli;
+pub mod cluster;
 pub mod doctor;
 pub mod energy;
 pub mod error;

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use couloir::Error;
 use couloir::cli::{self, Console};
+use couloir::cluster::comm;
 
 fn main() {
     // The level is the user's to lower (--quiet); a second logger cannot exist here.
@@ -18,13 +19,18 @@ fn main() {
     let mut console = Console::new(&mut out, std::io::stderr().is_terminal());
     let result = cli::call(std::env::args_os().skip(1), &mut console);
     let Err(error) = result.and_then(|()| console.flush()) else {
+        comm::finish();
         return;
     };
     if is_closed_pipe(&error) {
+        comm::abort(0);
         return;
     }
+    // Where all ranks meet the same error, one of them tells.
+    std::thread::sleep(cli::turn_to_speak());
     // Nothing can be said any more where standard error is closed, too.
     let _ = writeln!(std::io::stderr(), "error: {error}");
+    comm::abort(error.exit_code());
     std::process::exit(error.exit_code());
 }
 

@@ -224,6 +224,7 @@ fn results_do_not_depend_on_the_speeds() {
         device: DeviceChoice::None,
         memory: None,
         threads: Some(3),
+        ..Config::default()
     };
     let open = || Engine::<f64>::open(&config, Policy::Fixed(0.0)).unwrap();
     let even = open();

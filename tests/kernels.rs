@@ -46,6 +46,7 @@ fn config(device: DeviceChoice, memory: Option<MemoryKind>, threads: usize) -> C
         device,
         memory,
         threads: Some(threads),
+        ..Config::default()
     }
 }
 

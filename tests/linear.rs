@@ -67,6 +67,7 @@ fn engine(
         device,
         memory,
         threads: Some(threads),
+        ..Config::default()
     };
     Engine::open(&config, Policy::Fixed(ratio)).unwrap()
 }

@@ -210,6 +210,7 @@ fn only_what_is_offered_is_opened() {
                 device: DeviceChoice::Index(info.index),
                 memory: Some(memory),
                 threads: Some(1),
+                ..Config::default()
             };
             match Node::open(&config) {
                 Ok(node) => {

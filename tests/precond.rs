@@ -56,6 +56,7 @@ fn engine(device: DeviceChoice, threads: usize, ratio: f64) -> Engine<f64> {
         device,
         memory: None,
         threads: Some(threads),
+        ..Config::default()
     };
     Engine::open(&config, Policy::Fixed(ratio)).unwrap()
 }

@@ -80,9 +80,9 @@ fn vtu_and_pvd_are_read_by_vtk_and_meshio() {
         ]
         .map(|(name, values)| Field { name, values });
         let time = 0.1 * (i + 1) as f64;
-        series
-            .add(time, &format!("step {i}.vtu"), mesh, &fields)
-            .unwrap();
+        let file = format!("step {i}.vtu");
+        write_vtu(&folder.0.join(&file), mesh, &fields).unwrap();
+        series.add(time, &file).unwrap();
         let kinds = mesh.kinds.iter().map(|&k| vtk_type(k));
         expected.push(json!({
             "time": time,
@@ -202,7 +202,7 @@ fn a_series_that_cannot_be_written_is_an_error_with_a_remedy() {
     // A file where the folder should be: unwritable for every user, root included.
     fs::write(folder.0.join("out"), "").unwrap();
     let mut series = Collection::new(folder.0.join("out/series.pvd"));
-    let error = series.add(0.0, "a.vtu", &mesh, &[]).unwrap_err();
+    let error = series.add(0.0, "a.vtu").unwrap_err();
     assert_eq!(error.exit_code(), 1);
     let error = error.to_string();
     assert!(

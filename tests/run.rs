@@ -52,7 +52,7 @@ fn positive(value: &Value) -> f64 {
 fn the_report_is_the_contract() {
     let folder = Folder::new();
     let report = folder.report(&with(&CAVITY, &["--steps", "4", "--threads", "1"]));
-    let names = "board bytes_copied_per_step case cells device discretisation divergence_max energy \
+    let names = "board bytes_copied_per_step case cells cluster device discretisation divergence_max energy \
                  faces kernels kinetic_energy poisson precision predicted_per_step_s ranks steps \
                  threads time_s wall_per_step_s wall_s";
     assert_eq!(keys(&report), names);

@@ -72,6 +72,13 @@ impl Args {
         value.to_str().map(Some).ok_or_else(garbled)
     }
 
+    /// Every value of `flag`.
+    pub(super) fn all(&self, flag: &Flag) -> impl Iterator<Item = &OsString> {
+        let name = flag.name;
+        let given = self.flags.iter().filter(move |(f, _)| f.name == name);
+        given.map(|(_, value)| value)
+    }
+
     /// What the flags set in the case, in their order.
     pub(super) fn overrides(&self) -> Result<Vec<Override>> {
         let mut overrides = Vec::new();

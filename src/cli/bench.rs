@@ -241,6 +241,7 @@ fn config(args: &Args, places: &[Side]) -> Result<Config> {
         device,
         memory,
         threads,
+        ..Config::default()
     })
 }
 

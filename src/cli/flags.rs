@@ -103,6 +103,13 @@ pub(super) const IDLE_SECONDS: Flag = Flag {
     sets: Sets::Key("energy.idle_seconds"),
 };
 
+pub(super) const OVERLAP: Flag = Flag {
+    name: "overlap",
+    value: Some("on|off"),
+    about: "Exchange halos while inner rows are computed, or before",
+    sets: Sets::Key("cluster.overlap"),
+};
+
 pub(super) const OUT: Flag = Flag {
     name: "out",
     value: Some("DIR"),
@@ -220,5 +227,26 @@ pub(super) const LINES: Flag = Flag {
     name: "lines",
     value: None,
     about: "For scripts: a line per fact, words separated by tabs",
+    sets: Sets::Nothing,
+};
+
+pub(super) const RANKS: Flag = Flag {
+    name: "ranks",
+    value: Some("N,N,.."),
+    about: "Numbers of ranks to measure with (default: 1,2)",
+    sets: Sets::Nothing,
+};
+
+pub(super) const LAUNCHER: Flag = Flag {
+    name: "launcher",
+    value: Some("COMMAND"),
+    about: "What starts the ranks, with its flags (default: mpirun)",
+    sets: Sets::Nothing,
+};
+
+pub(super) const WORKER: Flag = Flag {
+    name: "worker",
+    value: Some("FILE"),
+    about: "For the ranks that this command starts: where the first writes its result",
     sets: Sets::Nothing,
 };

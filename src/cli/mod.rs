@@ -11,24 +11,29 @@ mod doctor;
 mod flags;
 mod help;
 mod mesh;
+mod ranks;
 mod run;
+mod scale;
 mod tune;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::time::Duration;
 
 pub use args::Args;
 
+use crate::cluster::comm;
 use crate::{Error, Result};
 
 /// How errors call the place that output goes to.
 pub const STDOUT: &str = "standard output";
 
 /// All commands, in the order of the help text.
-const COMMANDS: [&Command; 8] = [
+const COMMANDS: [&Command; 9] = [
     &run::COMMAND,
     &tune::COMMAND,
     &bench::COMMAND,
+    &scale::COMMAND,
     &mesh::COMMAND,
     &compare::COMMAND,
     &devices::COMMAND,
@@ -85,6 +90,15 @@ fn output_lost(error: std::io::Error) -> Error {
     Error::io(STDOUT, error, "send the output to a place that takes it")
 }
 
+/// How long this process holds its tongue before it reports an error: the first rank speaks at
+/// once, and ends the job.
+pub fn turn_to_speak() -> Duration {
+    match ranks::RANK.get() {
+        None | Some(0) => Duration::ZERO,
+        Some(_) => Duration::from_millis(500),
+    }
+}
+
 /// Runs the command line `args`, without the program's name.
 ///
 /// # Errors
@@ -94,7 +108,11 @@ pub fn call(args: impl IntoIterator<Item = OsString>, console: &mut Console) -> 
     match args::parse(args)? {
         args::Request::Help(None) => console.line(help::overview()),
         args::Request::Help(Some(command)) => console.line(help::of(command)),
-        args::Request::Version => console.line(concat!("couloir ", env!("CARGO_PKG_VERSION"))),
+        args::Request::Version => console.line(format!(
+            "couloir {} ({})",
+            env!("CARGO_PKG_VERSION"),
+            comm::version()
+        )),
         args::Request::Call(command, args) => {
             if args.has(&flags::QUIET) {
                 log::set_max_level(log::LevelFilter::Warn);

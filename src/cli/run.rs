@@ -2,10 +2,12 @@
 
 mod closing;
 mod output;
+mod together;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::ranks::Ranks;
 use super::{Args, Command, Console, flags};
 use crate::board::Board;
 use crate::energy::{self, Context, Ledger, Nameplate, Source};
@@ -39,6 +41,7 @@ pub(super) const COMMAND: Command = Command {
         flags::OBJECTIVE,
         flags::METER,
         flags::IDLE_SECONDS,
+        flags::OVERLAP,
         flags::OUT,
         flags::JSON,
         flags::QUIET,
@@ -47,10 +50,19 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn call(args: &Args, console: &mut Console) -> Result<()> {
+    let ranks = Ranks::open()?;
+    simulate(args, console, &ranks).map_err(|e| ranks.comm.sign(e))
+}
+
+fn simulate(args: &Args, console: &mut Console, ranks: &Ranks) -> Result<()> {
+    let leads = ranks.comm.leads();
     let case = Case::read(args.operand(), &args.overrides()?)?;
-    let json = args.path(&flags::JSON);
+    ranks.same(&case)?;
+    let json = args.path(&flags::JSON).filter(|_| leads);
     // What would spoil the end of a long run is found at its beginning.
-    ensure_writable(&case.output.directory)?;
+    if leads {
+        ensure_writable(&case.output.directory)?;
+    }
     if let Some(folder) = json.and_then(folder_of) {
         ensure_writable(folder)?;
     }
@@ -66,9 +78,15 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
         nameplate: nameplate(&case, board.as_ref()),
         ..case.energy_context()
     };
-    let (source, notes) = energy::open(&context)?;
+    // One rank of a machine reads its meters.
+    let (source, notes) = match ranks.place.leads() {
+        true => energy::open(&context)?,
+        false => (energy::none(), Vec::new()),
+    };
     let idle_w = idle(&source, &context, case.energy.idle_s);
-    let mut sim = Simulation::open_measured(case, &source)?;
+    // No rank begins its work while another one's machine is to be idle.
+    ranks.comm.barrier()?;
+    let mut sim = Simulation::open_on(case, &ranks.comm, Some(&ranks.place), Some(&source))?;
     for line in introduction(&sim, board.as_ref()) {
         log::info!("{line}");
     }
@@ -77,16 +95,24 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
         log::info!("{note}");
     }
     output.initial(&sim)?;
-    let progress = Progress::new(console.terminal);
-    let mut account = steps(&mut sim, &source, &mut output, &progress)?;
+    ranks.watch(&sim.case)?;
+    let progress = Progress::new(console.terminal && leads);
+    let spent = ranks.comm.spent();
+    let mut account = steps(&mut sim, &source, &mut output, &progress, ranks)?;
     drop(progress);
     output.last(&sim)?;
-    if let Err(e) = sim.remember_splits() {
+    // One rank of a machine keeps the splits: they share the file.
+    if ranks.place.leads()
+        && let Err(e) = sim.remember_splits()
+    {
         log::warn!("the splits found are not kept for the next run: {e}");
     }
     account.idle_w = idle_w;
-    let report = account.close(&sim, &source, board.as_ref());
-    console.line(table::closing(&report))?;
+    let mut report = account.close(&sim, &source, board.as_ref());
+    together::join(&mut report, &sim, ranks, spent)?;
+    if leads {
+        console.line(table::closing(&report))?;
+    }
     if source.measured() {
         let (samples, share) = (source.cost().samples, source.sampling_share());
         log::info!(
@@ -133,6 +159,7 @@ fn steps(
     source: &Source,
     output: &mut Output,
     progress: &Progress,
+    ranks: &Ranks,
 ) -> Result<Account> {
     let mut ledger = Ledger::new(sim.stepper.sites().iter().map(|s| s.label.clone()));
     let mut account = Account::new(sim);
@@ -149,6 +176,7 @@ fn steps(
             ledger.add(site, seconds)
         });
         let joules = ledger.end_step(source.now_s(), source);
+        let joules = of_all(sim, joules, ranks.place.leads())?;
         let line = line(&step, wall_s, joules);
         progress.beside(|| log::info!("{line}"));
         let events = climate.look(Instant::now()).into_iter();
@@ -164,6 +192,14 @@ fn steps(
     }
     account.energy = Some(ledger.totals(source));
     Ok(account)
+}
+
+/// Joules of all machines: those that one rank of each has metered.
+fn of_all(sim: &Simulation, joules: Option<f64>, metered: bool) -> Result<Option<f64>> {
+    let missing = f64::from(u8::from(metered && joules.is_none()));
+    let mut sums = [joules.filter(|_| metered).unwrap_or(0.0), missing];
+    sim.engine.comm().combine(&mut sums, &mut [])?;
+    Ok((sums[1] == 0.0).then_some(sums[0]))
 }
 
 fn line(s: &StepReport, wall_s: f64, energy_j: Option<f64>) -> StepLine {
@@ -188,10 +224,7 @@ fn introduction(sim: &Simulation, board: Option<&Board>) -> Vec<String> {
     let mut lines = vec![
         format!(
             "case {}: {} cells, {} faces, viscosity {} m2/s",
-            sim.case.name,
-            sim.mesh.cells(),
-            sim.mesh.faces(),
-            sim.case.fluid.viscosity
+            sim.case.name, sim.whole.cells, sim.whole.faces, sim.case.fluid.viscosity
         ),
         format!("discretisation: {} ({})", sim.scheme.name(), sim.reason),
         match board {
@@ -199,6 +232,7 @@ fn introduction(sim: &Simulation, board: Option<&Board>) -> Vec<String> {
             None => "board: not known".to_owned(),
         },
     ];
+    lines.extend(sim.notes.iter().cloned());
     lines.push(match &node.device {
         Some(d) => format!(
             "device: {} ({}, {}), memory {}, beside {} CPU thread(s)",

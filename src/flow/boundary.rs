@@ -41,6 +41,8 @@ pub struct BoundaryFaces {
     /// Pressure at the face is `p_owner + (this H_0 p)`, but at outlets; boundary faces x
     /// nodes. Needed for the power of the pressure at in- and outflow alone.
     pub pressure_nodes: Csr,
+    /// Another rank has an outlet.
+    pub outlet_elsewhere: bool,
 }
 
 impl BoundaryFaces {
@@ -56,15 +58,19 @@ impl BoundaryFaces {
 
     /// Whether no pressure is given anywhere: it is then defined up to a constant.
     pub fn is_singular(&self) -> bool {
-        !self
-            .kind
-            .iter()
-            .any(|kind| matches!(kind, FaceKind::Outlet(_)))
+        let outlet = |kind: &FaceKind| matches!(kind, FaceKind::Outlet(_));
+        !self.outlet_elsewhere && !self.kind.iter().any(outlet)
     }
 
     /// Mean of the pressures given at outlets, weighted by area; zero without outlets. A flow
     /// starts from it: from another one, the first step would be a blow at the outlet.
     pub fn mean_pressure(&self) -> f64 {
+        let [sum, area] = self.pressure_and_area();
+        if area > 0.0 { sum / area } else { 0.0 }
+    }
+
+    /// Integral of the pressures given at outlets, and the outlets' area.
+    pub fn pressure_and_area(&self) -> [f64; 2] {
         let outlets = self
             .kind
             .iter()
@@ -73,8 +79,7 @@ impl BoundaryFaces {
                 FaceKind::Outlet(p) => Some((p * area, *area)),
                 _ => None,
             });
-        let (sum, area) = outlets.fold((0.0, 0.0), |(s, a), (p, b)| (s + p, a + b));
-        if area > 0.0 { sum / area } else { 0.0 }
+        outlets.fold([0.0; 2], |[s, a], (p, b)| [s + p, a + b])
     }
 
     /// Velocity at face `b`, from the given velocity there, its owner's, and the flux out.
@@ -109,7 +114,14 @@ impl BoundaryFaces {
     /// Without an outlet the net flux must vanish. What sampling the velocity at face centres
     /// leaves of it is spread over the faces that carry flux, in proportion to it.
     pub fn given_flux(&self, given: &Vectors) -> Vec<f64> {
-        let mut flux: Vec<f64> = (0..self.len())
+        let (mut flux, [net, gross]) = self.raw_flux(given);
+        self.balance(&mut flux, net, gross);
+        flux
+    }
+
+    /// Fluxes as sampled, their sum, and the sum of their sizes.
+    pub fn raw_flux(&self, given: &Vectors) -> (Vec<f64>, [f64; 2]) {
+        let flux: Vec<f64> = (0..self.len())
             .map(|b| match self.kind[b] {
                 FaceKind::Dirichlet => {
                     let u = [given[0][b], given[1][b], given[2][b]];
@@ -118,14 +130,19 @@ impl BoundaryFaces {
                 _ => 0.0,
             })
             .collect();
-        let gross: f64 = flux.iter().map(|phi| phi.abs()).sum();
+        let gross = flux.iter().map(|phi| phi.abs()).sum();
+        let net = flux.iter().sum();
+        (flux, [net, gross])
+    }
+
+    /// Takes the net flux out of `flux` where there is no outlet; `net` and `gross` are over all
+    /// ranks.
+    pub fn balance(&self, flux: &mut [f64], net: f64, gross: f64) {
         if self.is_singular() && gross > 0.0 {
-            let net: f64 = flux.iter().sum();
-            for phi in &mut flux {
+            for phi in flux {
                 *phi -= phi.abs() * (net / gross);
             }
         }
-        flux
     }
 }
 

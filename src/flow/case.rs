@@ -6,6 +6,7 @@
 
 mod boundary;
 mod check;
+mod cluster;
 mod energy;
 mod load;
 mod mesh;
@@ -24,6 +25,7 @@ use crate::linear::Preconditioner;
 use crate::mesh::Discretisation;
 
 pub use boundary::{Boundary, Solution};
+pub use cluster::{Cluster, Overlap};
 pub use energy::{Energy, MeterColumn};
 pub use mesh::MeshSource;
 pub use node::{Minimise, Node, Split};
@@ -75,6 +77,12 @@ pub struct Case {
     /// `[energy]`: how energy is measured.
     #[serde(default)]
     pub energy: Energy,
+    /// `[cluster]`: how several ranks work together.
+    #[serde(default)]
+    pub cluster: Cluster,
+    /// Hash of the file and of what overrides it.
+    #[serde(skip)]
+    pub hash: u64,
 }
 
 impl Case {

@@ -5,5 +5,6 @@ pub mod case;
 pub mod exact;
 pub mod operators;
 pub mod plain;
+pub mod scaling;
 pub mod simulation;
 pub mod stepper;

@@ -1,17 +1,28 @@
 //! A case on a node: mesh, operators, time loop.
 
+mod domain;
 mod setup;
+mod whole;
 
+pub use domain::Whole;
+pub use whole::WholeField;
+
+use std::rc::Rc;
 use std::time::Instant;
 
-use super::boundary::{FaceKind, Vectors};
-use super::case::{Boundary, Case, StepSize};
-use super::operators::{Operators, Scheme};
+use domain::Domain;
+
+use super::boundary::Vectors;
+use super::case::{Boundary, Case, Overlap, StepSize};
+use super::operators::Scheme;
 use super::plain::Settings;
 use super::stepper::{Monitor, StepResult, Stepper};
+use crate::cluster::place::Place;
+use crate::cluster::{Comm, Halo};
 use crate::energy::Gauge;
+use crate::mesh::Mesh;
 use crate::mesh::geometry::Geometry;
-use crate::mesh::{Mesh, Quality, locality_order};
+use crate::sparse::Csr;
 use crate::split::cache::Cache;
 use crate::split::{Bandwidth, Engine};
 use crate::{Error, Result};
@@ -53,11 +64,21 @@ pub struct Snapshot {
     pub pressure: Vec<f64>,
 }
 
+/// The matrix of the pressure equation on this rank, its border, and the rows of all ranks.
+///
+/// # Errors
+/// As [`Simulation::open_on`].
+pub fn pressure_matrix(case: &Case, comm: &Rc<Comm>) -> Result<(Csr, Rc<Halo>, usize)> {
+    let domain = Domain::new(case, comm)?;
+    let ops = domain.ops;
+    Ok((ops.laplacian, ops.halo, domain.whole.cells))
+}
+
 /// A case being run.
 pub struct Simulation {
     /// The case.
     pub case: Case,
-    /// The mesh, renumbered for locality.
+    /// The mesh, renumbered for locality; of several ranks, owned cells come first.
     pub mesh: Mesh,
     /// Its geometry.
     pub geometry: Geometry,
@@ -65,6 +86,14 @@ pub struct Simulation {
     pub scheme: Scheme,
     /// Why it was chosen.
     pub reason: String,
+    /// What the log should say of the parts of the mesh.
+    pub notes: Vec<String>,
+    /// The whole mesh of all ranks.
+    pub whole: Whole,
+    /// Cells that this rank owns.
+    pub owned: usize,
+    /// Its border.
+    pub halo: Rc<Halo>,
     /// The node.
     pub engine: Engine<f64>,
     /// Its memory bandwidth, measured before the first step.
@@ -90,41 +119,53 @@ impl Simulation {
     /// # Errors
     /// [`Error::Input`] for a case or mesh that does not fit; failures of memory or device.
     pub fn open(case: Case) -> Result<Self> {
-        Self::open_from(case, Cache::load(Cache::default_path()), None)
+        Self::open_on(case, &Comm::solo(), None, None)
     }
 
-    /// As [`Simulation::open`], with a meter for objectives that weigh energy.
+    /// As [`Simulation::open`], with a meter for objectives that weigh energy, and the search for
+    /// splits begins anew.
     ///
     /// # Errors
     /// As [`Simulation::open`]; [`Error::Input`] for such an objective without a sensor.
-    pub fn open_measured(case: Case, gauge: &dyn Gauge) -> Result<Self> {
-        Self::open_from(case, Cache::load(Cache::default_path()), Some(gauge))
-    }
-
-    /// As [`Simulation::open_measured`], but the search for splits begins anew.
-    ///
-    /// # Errors
-    /// As [`Simulation::open_measured`].
     pub fn open_untuned(case: Case, gauge: &dyn Gauge) -> Result<Self> {
         let path = Cache::default_path();
-        Self::open_from(case, Cache::empty(path), Some(gauge))
+        Self::open_from(case, &Comm::solo(), None, Cache::empty(path), Some(gauge))
     }
 
-    fn open_from(case: Case, cache: Cache, gauge: Option<&dyn Gauge>) -> Result<Self> {
-        let objective = setup::objective(&case, gauge)?;
-        let (mesh, _) = case.load_mesh()?;
-        let order = locality_order(&mesh);
-        let mesh = mesh.renumber(&order)?;
-        let geometry = Geometry::of(&mesh);
-        let (scheme, reason) = case.discretisation(&Quality::of(&mesh, &geometry));
-        let patches = setup::patches(&case, &mesh)?;
-        let face_kinds: Vec<FaceKind> = patches
-            .iter()
-            .flat_map(|p| p.faces.clone().map(|_| setup::face_kind(&p.boundary)))
-            .collect();
-        let ops = Operators::build(&mesh, &geometry, &face_kinds, scheme)?;
+    /// As [`Simulation::open`], this process's part where `comm` has several ranks, in its place
+    /// among those of its machine, with a meter for objectives that weigh energy.
+    ///
+    /// # Errors
+    /// As [`Simulation::open`]; [`Error::Input`] for such an objective without a sensor; a rank no
+    /// longer answers.
+    pub fn open_on(
+        case: Case,
+        comm: &Rc<Comm>,
+        place: Option<&Place>,
+        gauge: Option<&dyn Gauge>,
+    ) -> Result<Self> {
+        Self::open_from(case, comm, place, Cache::load(Cache::default_path()), gauge)
+    }
+
+    fn open_from(
+        case: Case,
+        comm: &Rc<Comm>,
+        place: Option<&Place>,
+        cache: Cache,
+        gauge: Option<&dyn Gauge>,
+    ) -> Result<Self> {
+        let objective = setup::objective(&case, gauge, place)?;
+        let Domain {
+            mesh,
+            geometry,
+            patches,
+            ops,
+            reason,
+            notes,
+            whole,
+        } = Domain::new(&case, comm)?;
         let given = setup::given(&patches, &mesh, &geometry, 0.0, case.fluid.viscosity);
-        setup::closed(&case, &ops, &given)?;
+        setup::closed(&case, &ops, &given, comm)?;
         let settings = Settings {
             nu: case.fluid.viscosity,
             force: case.force.acceleration,
@@ -132,19 +173,19 @@ impl Simulation {
             max_iterations: case.poisson.max_iterations,
         };
         let u = setup::initial(&case, &geometry);
-        let viscous_rate = case.fluid.viscosity * setup::largest(&ops.viscous_rate);
-        let dt_s = setup::first_dt(&case, &ops, &u, &given, viscous_rate);
-        let mut engine = Engine::open_in(
-            case.node.precision,
-            &case.node.config(),
-            setup::policy(&case),
-        )?;
+        let rate = comm.largest(setup::largest(&ops.viscous_rate))?;
+        let viscous_rate = case.fluid.viscosity * rate;
+        let dt_s = setup::first_dt(&case, &ops, &u, &given, viscous_rate, comm)?;
+        let mut config = case.node.config();
+        config.turn = place.map_or(config.turn, |p| p.turn);
+        let mut engine = Engine::open_in(case.node.precision, &config, setup::policy(&case))?;
         let bandwidth = engine.bandwidth()?;
         if let Some((of, gauge)) = objective {
             let powers = engine.weigh_energy(of, gauge, &bandwidth)?;
             engine.node.notes.extend(powers);
         }
         engine.begin_from(&bandwidth, cache);
+        engine.join(comm, case.cluster.overlap == Overlap::On);
         let preconditioner = case.poisson.preconditioner;
         let mut stepper = Stepper::with(&engine, &ops, settings, preconditioner, &u, &given, dt_s)?;
         let monitor = stepper.monitor(&engine)?;
@@ -152,8 +193,12 @@ impl Simulation {
         Ok(Self {
             mesh,
             geometry,
-            scheme,
+            scheme: ops.scheme,
             reason,
+            notes,
+            whole,
+            owned: ops.cells,
+            halo: Rc::clone(&ops.halo),
             engine,
             bandwidth,
             stepper,
@@ -202,6 +247,7 @@ impl Simulation {
                 self.case.fluid.viscosity,
             );
         }
+        self.engine.comm().at_step(step);
         let start = Instant::now();
         let result = self.stepper.step(&self.engine, dt, &self.given)?;
         self.engine.step_done(start.elapsed().as_secs_f64());
@@ -250,10 +296,11 @@ impl Simulation {
 
     /// The velocity given at face `f`, where one is (walls, inlets).
     pub fn given_velocity(&self, f: usize) -> Option<[f64; 3]> {
-        let b = f.checked_sub(self.mesh.interior_faces())?;
-        let patch = self.patches.iter().find(|k| k.faces.contains(&b))?;
-        let given = setup::face_kind(&patch.boundary) == FaceKind::Dirichlet;
-        given.then(|| std::array::from_fn(|k| self.given[k][b]))
+        setup::given_at(
+            &self.patches,
+            &self.given,
+            f.checked_sub(self.mesh.interior_faces())?,
+        )
     }
 
     /// Which sites began to search anew since the last call, in one line.

@@ -40,6 +40,16 @@ impl Override {
         }
     }
 
+    /// Whether it sets `key`.
+    pub fn sets(&self, key: &str) -> bool {
+        self.key == key
+    }
+
+    /// `key = value`, as it was given.
+    pub fn line(&self) -> String {
+        format!("{} = {}", self.key, self.value)
+    }
+
     /// `key = "value"`, for values that are text whatever they look like.
     pub fn text(key: &str, value: &str, origin: &str) -> Self {
         let quoted = toml::Value::String(value.to_owned()).to_string();

@@ -1,11 +1,13 @@
 //! The faster preconditioner, by measurement: the first solves take turns, and what each needed per
 //! decade of the residual decides.
 
+use std::rc::Rc;
 use std::time::Instant;
 
 use super::Preconditioner;
 use super::pcg::{Pcg, Solution};
 use crate::Result;
+use crate::cluster::{Comm, Halo};
 use crate::node::Buffer;
 use crate::sparse::Csr;
 use crate::split::{Engine, Place};
@@ -28,8 +30,19 @@ impl Auto {
     /// # Errors
     /// Out of memory.
     pub fn new(engine: &Engine<f64>, a: &Csr, singular: bool) -> Result<Self> {
+        Self::over(engine, a, singular, &Halo::none())
+    }
+
+    /// As [`Auto::new`], on one of several ranks: see [`Pcg::over`].
+    ///
+    /// # Errors
+    /// Out of memory; a rank no longer answers.
+    pub fn over(engine: &Engine<f64>, a: &Csr, singular: bool, halo: &Rc<Halo>) -> Result<Self> {
         let all = [Preconditioner::Jacobi, Preconditioner::Fsai];
-        let solver = |&p: &Preconditioner| Ok((p, Pcg::with(engine, a, singular, p.pattern())?));
+        let solver = |&p: &Preconditioner| {
+            let pcg = Pcg::over(engine, a, singular, p.pattern(), halo)?;
+            Ok((p, pcg))
+        };
         Ok(Self {
             solvers: all.iter().map(solver).collect::<Result<_>>()?,
             costs_s: vec![Vec::new(); all.len()],
@@ -72,13 +85,22 @@ impl Auto {
             self.costs_s[turn].push(start.elapsed().as_secs_f64() / decades);
         }
         self.turn += 1;
-        self.choose();
+        self.choose(engine.comm())?;
         Ok(s)
     }
 
-    fn choose(&mut self) {
+    /// The first rank decides for all: two ranks in two solvers would wait for each other.
+    fn choose(&mut self, comm: &Comm) -> Result<()> {
+        let own = if comm.leads() { self.faster() } else { None };
+        let told = comm.largest(own.map_or(-1.0, |i| i as f64))?;
+        self.chosen = (told >= 0.0).then_some(told as usize);
+        Ok(())
+    }
+
+    /// The one of least cost, once each has been measured often enough.
+    fn faster(&self) -> Option<usize> {
         if self.costs_s.iter().any(|c| c.len() <= COUNTED) {
-            return;
+            return None;
         }
         let median = |all: &Vec<f64>| {
             let mut c = all[1..].to_vec();
@@ -100,7 +122,7 @@ impl Auto {
             self.solvers[best].0,
             each.join(", ")
         );
-        self.chosen = Some(best);
+        Some(best)
     }
 
     /// The call sites of all, for reports.

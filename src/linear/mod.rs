@@ -11,7 +11,10 @@ pub use pcg::{Pcg, Solution};
 pub use precond::Preconditioner;
 pub use refine::Refine;
 
+use std::rc::Rc;
+
 use crate::Result;
+use crate::cluster::Halo;
 use crate::node::Buffer;
 use crate::sparse::Csr;
 use crate::split::{Engine, Place};
@@ -45,15 +48,30 @@ impl Solver {
         singular: bool,
         preconditioner: Preconditioner,
     ) -> Result<Self> {
+        Self::over(engine, a, singular, preconditioner, &Halo::none())
+    }
+
+    /// As [`Solver::with`], on one of several ranks: see [`Pcg::over`].
+    ///
+    /// # Errors
+    /// Out of memory; a rank no longer answers.
+    pub fn over(
+        engine: &Engine<f64>,
+        a: &Csr,
+        singular: bool,
+        preconditioner: Preconditioner,
+        halo: &Rc<Halo>,
+    ) -> Result<Self> {
         let fsai = preconditioner.pattern();
         if engine.single.is_some() {
-            let refine = Refine::new(engine, a, singular, fsai)?;
+            let refine = Refine::new(engine, a, singular, fsai, halo)?;
             return Ok(Self::Refined(Box::new(refine)));
         }
         if preconditioner == Preconditioner::Auto {
-            return Ok(Self::Auto(Box::new(Auto::new(engine, a, singular)?)));
+            let auto = Auto::over(engine, a, singular, halo)?;
+            return Ok(Self::Auto(Box::new(auto)));
         }
-        let pcg = Pcg::with(engine, a, singular, fsai)?;
+        let pcg = Pcg::over(engine, a, singular, fsai, halo)?;
         Ok(Self::Plain(Box::new(pcg)))
     }
 

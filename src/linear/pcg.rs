@@ -10,10 +10,13 @@
 //! last check, and then checks. Where the residual has not come down as the recurrence says, the
 //! true one replaces it.
 
+use std::rc::Rc;
+
 use super::precond::Pattern;
 use super::precond::fsai::Fsai;
-use super::system::{System, scaled};
+use super::system::{System, roots, scaled};
 use crate::Result;
+use crate::cluster::Halo;
 use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
 use crate::kernel::{self, Real, pcg_scalars};
 use crate::node::Buffer;
@@ -55,6 +58,7 @@ enum Start {
 /// A solver for one symmetric, positive (semi-)definite matrix; everything is allocated here.
 pub struct Pcg<T: Real> {
     system: System<T>,
+    halo: Rc<Halo>,
     factor: Option<Fsai<T>>,
     r: Buffer<T>,
     p: Buffer<T>,
@@ -87,20 +91,45 @@ impl<T: Real> Pcg<T> {
         singular: bool,
         fsai: Option<Pattern>,
     ) -> Result<Self> {
+        Self::over(engine, a, singular, fsai, &Halo::none())
+    }
+
+    /// As [`Pcg::with`], on one of several ranks: `a` has the columns of `halo`, the rows of all
+    /// ranks make up the system, and all must call this, and solve, together. The approximate
+    /// inverse is that of each rank's own block.
+    ///
+    /// # Errors
+    /// As [`Pcg::with`]; a rank no longer answers.
+    pub fn over(
+        engine: &Engine<T>,
+        a: &Csr,
+        singular: bool,
+        fsai: Option<Pattern>,
+        halo: &Rc<Halo>,
+    ) -> Result<Self> {
         let (n, node) = (a.rows, &engine.node);
-        let unit = scaled(a);
+        let root = roots(engine, a, halo)?;
+        let unit = scaled(a, &root);
         // Cuts are remembered by name.
         let behind = if fsai.is_some() { " (fsai)" } else { "" };
         let name = |what: &str| format!("poisson {what}{behind}");
+        let system = System::new(engine, &unit, &root, singular, halo, &name)?;
+        let inner = system.beside.inner_rows();
+        let mut product = engine.site(kernel::pcg_product::kernel(), &name("product"), n)?;
+        if fsai.is_none() {
+            engine.keep_border(&mut product, halo, inner);
+        }
+        let fsai = fsai.map(|p| Fsai::new(engine, &unit, p, halo, inner));
         Ok(Self {
-            system: System::new(engine, a, &unit, singular, &name)?,
-            factor: fsai.map(|p| Fsai::new(engine, &unit, p)).transpose()?,
+            system,
+            halo: Rc::clone(halo),
+            factor: fsai.transpose()?,
             r: node.buffer(n)?,
-            p: node.buffer(n)?,
+            p: node.buffer_with_halo(n, halo.len())?,
             s: node.buffer(n)?,
             state: node.buffer(LENGTH)?,
             begin: engine.site(kernel::pcg_begin::kernel(), &name("start"), n)?,
-            product: engine.site(kernel::pcg_product::kernel(), &name("product"), n)?,
+            product,
             step: engine.site(kernel::pcg_step::kernel(), &name("step"), n)?,
             scalars: engine.finish(pcg_scalars::scalars())?,
             watch: Watch::new(LENGTH),
@@ -276,12 +305,15 @@ impl<T: Real> Pcg<T> {
     fn product(&mut self, engine: &Engine<T>) -> Result<()> {
         let beside = &self.system.beside;
         // Of the unit diagonal, the row's own share.
-        let (matrix, x, own) = match &mut self.factor {
+        let (matrix, x, own, halo) = match &mut self.factor {
             Some(factor) => {
                 let (g, v) = factor.inner(engine, beside, &self.p)?;
-                (g, v, 0.0)
+                (g, v, 0.0, None)
             }
-            None => (beside, &self.p, 1.0),
+            None => {
+                let halo = engine.exchange(&self.halo, &mut self.p)?;
+                (beside, &self.p, 1.0, halo)
+            }
         };
         engine.post(
             &mut self.product,
@@ -292,6 +324,7 @@ impl<T: Real> Pcg<T> {
                 mats: &[matrix],
                 scalars: &[T::of(own)],
                 state: Some(&self.state),
+                halo,
                 ..Operands::default()
             },
         )

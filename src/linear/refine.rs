@@ -3,9 +3,12 @@
 //! conjugate gradients that keep their directions from one refinement to the next: reliable
 //! updates, Clark et al. 2010, section 3.3).
 
+use std::rc::Rc;
+
 use super::pcg::{Pcg, Solution};
 use super::precond::Pattern;
 use crate::Result;
+use crate::cluster::Halo;
 use crate::kernel;
 use crate::node::Buffer;
 use crate::sparse::{Csr, Sell};
@@ -25,6 +28,9 @@ const STALLED_MOST: usize = 3;
 /// A solver for one symmetric, positive (semi-)definite matrix; everything is allocated here.
 pub struct Refine {
     matrix: Sell<f64>,
+    halo: Rc<Halo>,
+    /// Rows of all ranks.
+    rows: f64,
     singular: bool,
     /// One on rows, zero on padding.
     ones: Buffer<f64>,
@@ -44,25 +50,31 @@ pub struct Refine {
 }
 
 impl Refine {
-    /// Prepares to solve with `a` on an engine of mixed precision; `singular` and `fsai` as for
-    /// [`Pcg::with`].
+    /// Prepares to solve with `a` on an engine of mixed precision; `singular`, `fsai` and `halo` as
+    /// for [`Pcg::over`].
     ///
     /// # Errors
-    /// Out of memory; an engine of one precision.
+    /// Out of memory; an engine of one precision; a rank no longer answers.
     pub fn new(
         engine: &Engine<f64>,
         a: &Csr,
         singular: bool,
         fsai: Option<Pattern>,
+        halo: &Rc<Halo>,
     ) -> Result<Self> {
         let (n, node, single) = (a.rows, &engine.node, inner_engine(engine)?);
-        let residual = engine.site(kernel::spmv_add::kernel(), "poisson residual, fp64", n)?;
+        let mut residual = engine.site(kernel::spmv_add::kernel(), "poisson residual, fp64", n)?;
         let largest = a.diag().iter().fold(0.0f64, |m, d| m.max(d.abs()));
-        let unit = power_of_two(1.0 / largest);
+        // The same on all ranks: they share one inner system.
+        let unit = power_of_two(1.0 / engine.comm().largest(largest)?);
         let mut scaled = a.clone();
         scaled.val.iter_mut().for_each(|v| *v *= unit);
+        let matrix = Sell::from_csr(node, a)?;
+        engine.keep_border(&mut residual, halo, matrix.inner_rows());
         Ok(Self {
-            matrix: Sell::from_csr(node, a)?,
+            matrix,
+            halo: Rc::clone(halo),
+            rows: engine.comm().sum(n as f64)?.max(1.0),
             singular,
             ones: node.buffer_from(&vec![1.0; n])?,
             r: node.buffer(n)?,
@@ -74,7 +86,7 @@ impl Refine {
             narrow: engine.narrowing("poisson residual to fp32", &residual)?,
             widen: engine.widening("poisson correction", &residual)?,
             residual,
-            inner: Pcg::with(single, &scaled, singular, fsai)?,
+            inner: Pcg::over(single, &scaled, singular, fsai, halo)?,
             unit,
         })
     }
@@ -107,7 +119,7 @@ impl Refine {
             let first = before.is_infinite();
             if first {
                 s.initial = s.residual;
-                scale = power_of_two((b.len().max(1) as f64 / rr).sqrt());
+                scale = power_of_two((self.rows / rr).sqrt());
             }
             s.converged = s.residual <= tolerance;
             stalled = if s.residual > STALLED * before {
@@ -143,7 +155,7 @@ impl Refine {
     /// `b <- b - mean(b)`.
     fn remove_mean(&mut self, engine: &Engine<f64>, b: &mut Buffer<f64>) -> Result<()> {
         let sum = dot(engine, &mut self.mean, b, &self.ones)?;
-        let mean = sum / b.len().max(1) as f64;
+        let mean = sum / self.rows;
         engine.run(
             &mut self.shift,
             Operands {
@@ -161,16 +173,18 @@ impl Refine {
         &mut self,
         engine: &Engine<f64>,
         b: &Buffer<f64>,
-        x: &Buffer<f64>,
+        x: &mut Buffer<f64>,
     ) -> Result<f64> {
+        let halo = engine.exchange(&self.halo, x)?;
         engine.run(
             &mut self.residual,
             Operands {
                 out: &mut [&mut self.r],
                 own: &[b],
-                gather: &[x],
+                gather: &[&*x],
                 mats: &[&self.matrix],
                 scalars: &[-1.0],
+                halo,
                 ..Operands::default()
             },
         )?;

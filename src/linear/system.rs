@@ -2,7 +2,10 @@
 //! `y = d x`, `f = b / d` and `L = A / (d d^T) - I`. Only L is stored: 8 bytes per row less than A,
 //! and Jacobi's preconditioner is the identity.
 
+use std::rc::Rc;
+
 use crate::Result;
+use crate::cluster::{Halo, Reach};
 use crate::kernel::{self, Real};
 use crate::node::Buffer;
 use crate::sparse::{Csr, Sell};
@@ -12,7 +15,10 @@ use crate::split::{Engine, Operands, Place, Site};
 pub(super) struct System<T: Real> {
     /// The entries beside the unit diagonal.
     pub beside: Sell<T>,
+    halo: Rc<Halo>,
     singular: bool,
+    /// Rows of all ranks.
+    rows: f64,
     /// Root of the diagonal, and one over it (zero where there is none).
     root: Buffer<T>,
     inverse: Buffer<T>,
@@ -27,9 +33,8 @@ pub(super) struct System<T: Real> {
     leave: Site<T>,
 }
 
-/// `I + L`.
-pub(super) fn scaled(a: &Csr) -> Csr {
-    let root = roots(a);
+/// `I + L`; `root` as from [`roots`].
+pub(super) fn scaled(a: &Csr, root: &[f64]) -> Csr {
     Csr::from_rows(a.rows, a.cols, |i, row| {
         row.extend(a.row(i).map(|(j, v)| {
             let v = if i == j {
@@ -42,8 +47,17 @@ pub(super) fn scaled(a: &Csr) -> Csr {
     })
 }
 
-fn roots(a: &Csr) -> Vec<f64> {
-    a.diag().iter().map(|d| d.max(0.0).sqrt()).collect()
+/// Roots of the diagonal, of every column: those of the halo are other ranks' rows.
+pub(super) fn roots<T: Real>(engine: &Engine<T>, a: &Csr, halo: &Halo) -> Result<Vec<f64>> {
+    let mut roots: Vec<f64> = a.diag().iter().map(|d| d.max(0.0).sqrt()).collect();
+    if halo.is_empty() {
+        return Ok(roots);
+    }
+    let mut all = engine.node.buffer_with_halo(a.rows, halo.len())?;
+    all.write()?[..a.rows].copy_from_slice(&roots);
+    halo.update(Reach::Face, &mut [&mut all])?;
+    roots = all.share(0, 0)?.host.to_vec();
+    Ok(roots)
 }
 
 fn over(d: f64) -> f64 {
@@ -51,32 +65,38 @@ fn over(d: f64) -> f64 {
 }
 
 impl<T: Real> System<T> {
-    /// Of `a`; `unit` is what [`scaled`] has made of it, `name` names its sites.
+    /// Of what [`scaled`] has made of a matrix and its `root`s; `name` names its sites.
     pub fn new(
         engine: &Engine<T>,
-        a: &Csr,
         unit: &Csr,
+        root: &[f64],
         singular: bool,
+        halo: &Rc<Halo>,
         name: &dyn Fn(&str) -> String,
     ) -> Result<Self> {
-        let (n, node, root) = (a.rows, &engine.node, roots(a));
-        let beside = Csr::from_rows(n, a.cols, |i, row| {
+        let (n, node, root) = (unit.rows, &engine.node, &root[..unit.rows]);
+        let beside = Csr::from_rows(n, unit.cols, |i, row| {
             let beside = unit.row(i).filter(|&(j, _)| j != i);
             row.extend(beside.map(|(j, v)| (j as u32, v)));
         });
         let root_t: Vec<T> = root.iter().map(|&d| T::of(d)).collect();
         let inverse: Vec<T> = root.iter().map(|&d| T::of(over(d))).collect();
+        let beside = Sell::from_csr(node, &beside)?;
+        let mut residual = engine.site(kernel::pcg_residual::kernel(), &name("residual"), n)?;
+        engine.keep_border(&mut residual, halo, beside.inner_rows());
         Ok(Self {
-            beside: Sell::from_csr(node, &beside)?,
+            beside,
+            halo: Rc::clone(halo),
             singular,
+            rows: engine.comm().sum(n as f64)?.max(1.0),
             root: node.buffer_from(&root_t)?,
             inverse: node.buffer_from(&inverse)?,
             ones: node.buffer_from(&vec![T::of(1.0); n])?,
             f: node.buffer(n)?,
-            y: node.buffer(n)?,
+            y: node.buffer_with_halo(n, halo.len())?,
             mean: engine.site(kernel::dot::kernel(), &name("mean"), n)?,
             enter: engine.site(kernel::pcg_enter::kernel(), &name("scaling"), n)?,
-            residual: engine.site(kernel::pcg_residual::kernel(), &name("residual"), n)?,
+            residual,
             leave: engine.site(kernel::pcg_leave::kernel(), &name("solution"), n)?,
         })
     }
@@ -89,7 +109,7 @@ impl<T: Real> System<T> {
                 own: &[b, &self.ones],
                 ..Operands::default()
             };
-            mean = engine.run(&mut self.mean, o)?[0].f64() / b.len().max(1) as f64;
+            mean = engine.run(&mut self.mean, o)?[0].f64() / self.rows;
         }
         let o = Operands {
             out: &mut [&mut self.f, &mut self.y],
@@ -102,11 +122,13 @@ impl<T: Real> System<T> {
 
     /// `t = f - (I + L) y`; returns `|b - A x|^2` and the square of what round-off leaves of it.
     pub fn residual(&mut self, engine: &Engine<T>, t: &mut Buffer<T>) -> Result<(f64, f64)> {
+        let halo = engine.exchange(&self.halo, &mut self.y)?;
         let o = Operands {
             out: &mut [t],
             own: &[&self.f, &self.y, &self.root],
             gather: &[&self.y],
             mats: &[&self.beside],
+            halo,
             ..Operands::default()
         };
         let sums = engine.run(&mut self.residual, o)?;

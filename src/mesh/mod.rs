@@ -13,16 +13,18 @@ pub mod generate;
 pub mod geometry;
 pub mod gmsh;
 pub mod lambda;
+pub mod part;
 pub mod periodic;
 pub mod quality;
 pub mod renumber;
+mod send;
 
 pub use check::check;
 pub use generate::{BoxShape, BoxSpec, box_mesh};
 pub use geometry::Geometry;
 pub use periodic::join_periodic;
 pub use quality::{Discretisation, Quality};
-pub use renumber::locality_order;
+pub use renumber::{cell_graph, locality_order};
 
 /// Shape of a cell; the number of points is fixed by it (Gmsh and VTK share this order of
 /// points for these four shapes).

@@ -11,6 +11,13 @@ use crate::{Error, Result};
 /// together, so that rows of a matrix have few lengths, and within them by reverse
 /// Cuthill-McKee, so that neighbours are near.
 pub fn locality_order(mesh: &Mesh) -> Vec<u32> {
+    let (row_ptr, cols) = cell_graph(mesh);
+    let faces: Vec<u32> = mesh.kinds.iter().map(|k| k.faces().len() as u32).collect();
+    by_length_then(&faces, &reverse_cuthill_mckee(&row_ptr, &cols))
+}
+
+/// Neighbours of each cell through its interior faces: `cols[row_ptr[c]..row_ptr[c + 1]]`.
+pub fn cell_graph(mesh: &Mesh) -> (Vec<usize>, Vec<u32>) {
     let cells = mesh.cells();
     let mut row_ptr = vec![0usize; cells + 1];
     let pairs = || mesh.owner.iter().zip(&mesh.neighbour);
@@ -29,8 +36,7 @@ pub fn locality_order(mesh: &Mesh) -> Vec<u32> {
             next[row as usize] += 1;
         }
     }
-    let faces: Vec<u32> = mesh.kinds.iter().map(|k| k.faces().len() as u32).collect();
-    by_length_then(&faces, &reverse_cuthill_mckee(&row_ptr, &cols))
+    (row_ptr, cols)
 }
 
 /// `new[old]` of `order[new] = old`, if that is a permutation of `0..count`.
@@ -132,7 +138,7 @@ fn points_by_first_use(mesh: &Mesh, cell_order: &[u32]) -> Vec<u32> {
 /// Interior face `f` (already in new cell numbers, as `row`) with its sides exchanged. Of a
 /// periodic pair the points then are those on the other side: of the same class, nearest to
 /// where the shift puts them.
-fn seen_from_neighbour(mesh: &Mesh, f: usize, row: Row) -> Row {
+pub(super) fn seen_from_neighbour(mesh: &Mesh, f: usize, row: Row) -> Row {
     let mut points = row.points;
     let count = row.points().len();
     if !mesh.point_class.is_empty() && row.shift != [0.0; 3] {

@@ -10,10 +10,12 @@ use super::memory::{Arg, Discrete, Host, Store, Svm, ZeroCopy};
 use super::{MemoryKind, padded};
 use crate::Result;
 
-/// `len` values of `T` for CPU threads and device alike, padded with zeros to whole blocks.
+/// `len` values of `T` for CPU threads and device alike, padded with zeros to whole blocks; behind
+/// them a halo, where one is asked for: copies of values that another process owns.
 pub struct Buffer<T: Pod> {
     store: Box<dyn Store>,
     len: usize,
+    halo: usize,
     _values: PhantomData<T>,
 }
 
@@ -42,13 +44,25 @@ pub struct HostPart<'a, T> {
     pub first: usize,
 }
 
+fn extent(len: usize, halo: usize) -> usize {
+    padded(len.max(1)) + padded(halo)
+}
+
 impl<T: Pod> Buffer<T> {
     /// `len` zeros in the device's kind of memory.
     ///
     /// # Errors
     /// Out of memory on host or device.
     pub fn new(device: Option<&Rc<Device>>, len: usize) -> Result<Self> {
-        let bytes = padded(len.max(1)) * size_of::<T>();
+        Self::with_halo(device, len, 0)
+    }
+
+    /// As [`Buffer::new`], with `halo` zeros more, from row [`rows`](Self::rows) on.
+    ///
+    /// # Errors
+    /// As [`Buffer::new`].
+    pub fn with_halo(device: Option<&Rc<Device>>, len: usize, halo: usize) -> Result<Self> {
+        let bytes = extent(len, halo) * size_of::<T>();
         let store: Box<dyn Store> = match device {
             None => Box::new(Host::new(bytes)?),
             Some(d) => match d.memory {
@@ -61,6 +75,7 @@ impl<T: Pod> Buffer<T> {
         Ok(Self {
             store,
             len,
+            halo,
             _values: PhantomData,
         })
     }
@@ -75,9 +90,14 @@ impl<T: Pod> Buffer<T> {
         self.len == 0
     }
 
-    /// Values with padding: whole blocks.
+    /// Values with padding, without the halo: whole blocks.
     pub fn rows(&self) -> usize {
         padded(self.len.max(1))
+    }
+
+    /// Values with padding and halo: whole blocks.
+    pub fn extent(&self) -> usize {
+        extent(self.len, self.halo)
     }
 
     /// Lets the device read rows `[0, device_to)` and the host rows `[host_from, ..)`.
@@ -85,7 +105,7 @@ impl<T: Pod> Buffer<T> {
     /// # Errors
     /// A transfer or mapping failed.
     pub fn share(&self, device_to: usize, host_from: usize) -> Result<Shared<'_, T>> {
-        let (rows, size) = (self.rows(), size_of::<T>());
+        let (rows, size) = (self.extent(), size_of::<T>());
         let first = host_from.min(rows);
         self.store.share(device_to.min(rows) * size, first * size)?;
         Ok(self.view(first))
@@ -100,13 +120,21 @@ impl<T: Pod> Buffer<T> {
     /// # Safety
     /// The view must not be used after another call of `share` on this buffer.
     pub unsafe fn share_parts(&self, cut: usize) -> Result<Shared<'_, T>> {
-        let cut = cut.min(self.rows());
+        let cut = cut.min(self.extent());
         self.store.share_parts(cut * size_of::<T>())?;
         Ok(self.view(cut))
     }
 
+    /// All values, for the host, which shares them already: nothing waits for the device.
+    ///
+    /// # Safety
+    /// The last hand-over was a [`share`](Self::share) with the host from row 0 on.
+    pub(crate) unsafe fn shared_before(&self) -> &[T] {
+        self.view(0).host
+    }
+
     fn view(&self, first: usize) -> Shared<'_, T> {
-        let rows = self.rows();
+        let rows = self.extent();
         let host = if first < rows {
             // SAFETY: the store has made the rows from `first` on readable by the host until the
             // next `split`, which needs `&mut self` (or the next `share`, see `share_parts`); any
@@ -137,7 +165,7 @@ impl<T: Pod> Buffer<T> {
         cut: usize,
         keep: bool,
     ) -> Result<(DevicePart<'_>, HostPart<'_, T>)> {
-        let (rows, size) = (self.rows(), size_of::<T>());
+        let (rows, size) = (self.extent(), size_of::<T>());
         let cut = cut.min(rows);
         self.store.split(cut * size, keep)?;
         let rows = if cut < rows {
@@ -167,12 +195,40 @@ impl<T: Pod> Buffer<T> {
         Ok(&self.share(0, 0)?.host[..self.len])
     }
 
-    /// The values with their padding, for the host to change. Padding must stay zero.
+    /// The values with their padding and halo, for the host to change. Padding must stay zero.
     ///
     /// # Errors
     /// A transfer or mapping failed.
     pub fn write(&mut self) -> Result<&mut [T]> {
         Ok(self.split_at(0, true)?.1.rows)
+    }
+
+    /// The halo, for the host to change; owned values stay where they are.
+    ///
+    /// # Errors
+    /// A transfer or mapping failed.
+    pub fn halo_mut(&mut self) -> Result<&mut [T]> {
+        let (at, halo) = (self.rows(), self.halo);
+        Ok(&mut self.split_at(at, true)?.1.rows[..halo])
+    }
+
+    /// Whether the host may change the halo while both sides read the values before it.
+    pub fn halo_is_open(&self) -> bool {
+        self.store.open()
+    }
+
+    /// The halo, where the host may change it while both sides read the values before it.
+    ///
+    /// # Safety
+    /// No other view of the halo is in use while this one is.
+    #[allow(clippy::mut_from_ref)]
+    pub(crate) unsafe fn open_halo(&self) -> Option<&mut [T]> {
+        self.store.open().then(|| {
+            let first = self.store.host().cast::<T>().wrapping_add(self.rows());
+            // SAFETY: the store holds `extent` values at one place for good, of which these are the
+            // ones behind the rows; unaliased by the caller's promise; any bits are a valid T.
+            unsafe { std::slice::from_raw_parts_mut(first, self.halo) }
+        })
     }
 
     /// What a kernel is given to read the whole buffer.

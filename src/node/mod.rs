@@ -93,6 +93,21 @@ impl MemoryKind {
     }
 }
 
+/// One of several processes that share a machine's devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Number of the process, from 0.
+    pub index: usize,
+    /// Number of processes.
+    pub of: usize,
+}
+
+impl Default for Turn {
+    fn default() -> Self {
+        Self { index: 0, of: 1 }
+    }
+}
+
 /// What [`Node::open`] is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
@@ -102,6 +117,8 @@ pub struct Config {
     pub memory: Option<MemoryKind>,
     /// CPU threads; `None` takes all cores that the device does not occupy.
     pub threads: Option<usize>,
+    /// Whose turn it is at the devices.
+    pub turn: Turn,
 }
 
 /// The node: threads, device, memory. Clones share threads and device.
@@ -145,7 +162,7 @@ impl Node {
         let info = match config.device {
             DeviceChoice::None => None,
             DeviceChoice::Index(i) => Some(opencl::by_index(i)?),
-            DeviceChoice::Auto => opencl::best(double, &mut notes),
+            DeviceChoice::Auto => opencl::best(double, &mut notes, config.turn, cores.len()),
         };
         if let Some(threads @ (0 | 4097..)) = config.threads {
             return Err(Error::input(
@@ -216,6 +233,14 @@ impl Node {
     /// [`Error::Device`] or [`Error::Failure`] when memory runs out.
     pub fn buffer<T: Pod>(&self, len: usize) -> Result<Buffer<T>> {
         Buffer::new(self.device.as_ref(), len)
+    }
+
+    /// As [`Node::buffer`], with a halo behind (see [`Buffer::with_halo`]).
+    ///
+    /// # Errors
+    /// As [`Node::buffer`].
+    pub fn buffer_with_halo<T: Pod>(&self, len: usize, halo: usize) -> Result<Buffer<T>> {
+        Buffer::with_halo(self.device.as_ref(), len, halo)
     }
 
     /// A buffer that starts as a copy of `values`.

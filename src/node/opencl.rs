@@ -7,7 +7,7 @@ use opencl3::device::{
 use opencl3::platform::{Platform, get_platforms};
 use opencl3::types::{cl_device_id, cl_device_svm_capabilities};
 
-use super::{BLOCK, MemoryKind};
+use super::{BLOCK, MemoryKind, Turn};
 use crate::{Error, Result};
 
 /// Facts about one device, as the driver states them.
@@ -180,9 +180,10 @@ fn describe(index: usize, id: cl_device_id, platform: &str) -> DeviceInfo {
 }
 
 /// The device to take when none is named: real ones before software ones, then those with double
-/// precision; more compute units break a tie. Where `double`, only those with it. What keeps a
-/// device from being used goes to `notes`.
-pub fn best(double: bool, notes: &mut Vec<String>) -> Option<DeviceInfo> {
+/// precision; more compute units break a tie. Where `double`, only those with it. Processes that
+/// share a machine take devices of the best kind in turn; one whose only core a software device
+/// would occupy takes none. What keeps a device from being used goes to `notes`.
+pub fn best(double: bool, notes: &mut Vec<String>, turn: Turn, cores: usize) -> Option<DeviceInfo> {
     let all = match devices() {
         Ok(all) => all,
         Err(why) => {
@@ -198,12 +199,21 @@ pub fn best(double: bool, notes: &mut Vec<String>) -> Option<DeviceInfo> {
         ));
     }
     let best = usable
-        .into_iter()
+        .iter()
         .max_by_key(|d| (!d.software, d.fp64, d.units, std::cmp::Reverse(d.index)));
-    if best.is_none() {
+    let Some(best) = best else {
         notes.push("no OpenCL device with double precision; running on the CPU alone".into());
+        return None;
+    };
+    if turn.of > 1 && best.software && cores < 2 {
+        notes.push(format!(
+            "{} would take this process's only core; running on the CPU alone",
+            best.name
+        ));
+        return None;
     }
-    best
+    let like: Vec<_> = usable.iter().filter(|d| d.name == best.name).collect();
+    like.get(turn.index % like.len()).map(|d| (*d).clone())
 }
 
 /// Device number `index`.

@@ -148,14 +148,48 @@ pub fn allowed_cores() -> &'static [usize] {
 }
 
 fn read_affinity() -> Vec<usize> {
-    let cores: Vec<usize> = sched_getaffinity(Pid::from_raw(0))
-        .map(|set| {
-            (0..CpuSet::count())
-                .filter(|&c| set.is_set(c).unwrap_or(false))
-                .collect()
-        })
-        .unwrap_or_default();
+    let set = sched_getaffinity(Pid::from_raw(0));
+    let cores = set.map(|set| members(&set)).unwrap_or_default();
     if cores.is_empty() { vec![0] } else { cores }
+}
+
+fn members(set: &CpuSet) -> Vec<usize> {
+    let all = 0..CpuSet::count();
+    all.filter(|&c| set.is_set(c).unwrap_or(false)).collect()
+}
+
+/// Cores that a launcher leaves to this process. Open MPI binds each process to a core unless told
+/// otherwise; where the user has not asked for it, what the launcher itself may use counts.
+pub fn offered_cores() -> Vec<usize> {
+    let own = read_affinity();
+    let by_launcher = std::env::var_os("OMPI_COMM_WORLD_RANK").is_some();
+    let asked_for = std::env::var_os("OMPI_MCA_hwloc_base_binding_policy").is_some();
+    if !by_launcher || asked_for {
+        return own;
+    }
+    sched_getaffinity(Pid::parent()).map_or(own, |set| members(&set))
+}
+
+/// Keeps this process to `cores`; to be called before anything else asks for its cores.
+pub fn claim(cores: &[usize]) {
+    pin(cores);
+    let _ = allowed_cores();
+}
+
+/// Memory that this process holds, and the most that it has held; zeros where it is not told.
+pub fn memory_bytes() -> [f64; 2] {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    ["VmRSS:", "VmHWM:"].map(|name| {
+        let line = text.lines().find_map(|l| l.strip_prefix(name));
+        let kib = line.and_then(|l| l.split_whitespace().next()?.parse::<f64>().ok());
+        kib.unwrap_or(0.0) * 1024.0
+    })
+}
+
+/// What tells this machine from others, whatever the host names of its containers.
+pub fn machine() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    id.map_or_else(|_| host_name(), |id| id.trim().to_string())
 }
 
 /// Pins the calling thread to `cores`. A refusal costs speed, never correctness: it is logged.

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
+use super::cluster::ClusterReport;
 use super::write::write_file;
 use crate::Error;
 use crate::board::Board;
@@ -24,6 +25,8 @@ pub struct RunReport {
     pub faces: usize,
     /// Number of MPI processes.
     pub ranks: usize,
+    /// What the ranks tell together; `null` where there is one.
+    pub cluster: Option<ClusterReport>,
     /// The board.
     pub board: BoardReport,
     /// What the run computes with.
@@ -227,6 +230,7 @@ mod tests {
             cells: 5714,
             faces: 20129,
             ranks: 1,
+            cluster: None,
             board: BoardReport::of(None),
             precision: Precision::Fp64,
             discretisation: "consistent".to_owned(),
@@ -278,7 +282,7 @@ mod tests {
     #[test]
     fn field_names_are_the_contract() {
         let json = serde_json::to_value(report()).unwrap();
-        let names = "board bytes_copied_per_step case cells device discretisation divergence_max \
+        let names = "board bytes_copied_per_step case cells cluster device discretisation divergence_max \
                      energy faces kernels kinetic_energy poisson precision \
                      predicted_per_step_s ranks steps threads time_s wall_per_step_s \
                      wall_s";

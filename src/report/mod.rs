@@ -2,12 +2,14 @@
 
 pub mod bars;
 pub mod bench;
+pub mod cluster;
 pub mod compare;
 pub mod json;
 pub mod log;
 pub mod profile;
 pub mod progress;
 pub mod reference;
+pub mod scaling;
 pub mod svg;
 pub mod table;
 pub mod vtu;

@@ -49,6 +49,7 @@ pub fn closing(report: &RunReport) -> String {
         ),
         None => format!("step: {} measured, no prediction", seconds(wall_s)),
     });
+    lines.extend(report.cluster.as_ref().map(|c| c.line(report.ranks)));
     lines.push(energy(&report.energy));
     lines.join("\n")
 }

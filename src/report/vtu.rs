@@ -212,6 +212,36 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
+/// Writes the file that joins `pieces`, names in its folder, to one data set with these fields.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn write_pvtu(path: &Path, pieces: &[String], fields: &[Field]) -> Result<()> {
+    write_file(path, |out| {
+        writeln!(
+            out,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\" \
+             byte_order=\"LittleEndian\" header_type=\"UInt64\">\n\
+             <PUnstructuredGrid GhostLevel=\"0\">\n<PPoints>\n\
+             <PDataArray type=\"Float64\" Name=\"points\" NumberOfComponents=\"3\"/>\n\
+             </PPoints>\n<PCellData>"
+        )?;
+        for field in fields {
+            writeln!(
+                out,
+                "<PDataArray type=\"Float64\" Name=\"{}\" NumberOfComponents=\"{}\"/>",
+                escape(field.name),
+                field.values.components()
+            )?;
+        }
+        writeln!(out, "</PCellData>")?;
+        for piece in pieces {
+            writeln!(out, "<Piece Source=\"{}\"/>", escape(piece))?;
+        }
+        writeln!(out, "</PUnstructuredGrid>\n</VTKFile>")
+    })
+}
+
 /// A time series of VTU files: the PVD file that ParaView opens.
 pub struct Collection {
     path: PathBuf,
@@ -227,13 +257,12 @@ impl Collection {
         }
     }
 
-    /// Writes the fields at time `time_s` to `file`, a name in the series' folder, and the
-    /// series with that file in it.
+    /// Writes the series with the fields at time `time_s`, which are whole in `file`, a name in
+    /// the series' folder.
     ///
     /// # Errors
-    /// As [`write_vtu`]; the series on disk then still lists whole files only.
-    pub fn add(&mut self, time_s: f64, file: &str, mesh: &Mesh, fields: &[Field]) -> Result<()> {
-        write_vtu(&self.path.with_file_name(file), mesh, fields)?;
+    /// [`Error::Io`].
+    pub fn add(&mut self, time_s: f64, file: &str) -> Result<()> {
         self.entries.push((time_s, file.to_string()));
         write_file(&self.path, |out| {
             writeln!(

@@ -39,10 +39,11 @@ pub(super) fn reductions<T: Real>(site: &Site<T>) -> Result<[T; MAX_REDUCTIONS]>
     let mut all = [T::ZERO; MAX_REDUCTIONS];
     for (k, kind) in site.kernel.shape.reduce.iter().enumerate() {
         let device = match site.device_partial.get(k) {
-            Some(b) if site.cut > 0 => &b.share(0, 0)?.host[..site.cut / BLOCK],
+            Some(b) if site.cut > 0 => &b.share(0, 0)?.host[..site.cut.min(site.counted) / BLOCK],
             _ => &[],
         };
-        all[k] = total(*kind, [device, &site.host_partial[k][device.len()..]]);
+        let host = &site.host_partial[k][device.len()..site.counted / BLOCK];
+        all[k] = total(*kind, [device, host]);
     }
     Ok(all)
 }
@@ -73,7 +74,7 @@ pub(super) fn fits<T: Real>(site: &Site<T>, o: &Operands<'_, '_, T>) -> Result<(
     let per_mat = s.gather / s.mats.len().max(1);
     let wide = o.gather.iter().enumerate().all(|(g, b)| {
         let m = o.mats.get(g / per_mat.max(1)).or(o.mats.last());
-        m.is_some_and(|m| b.rows() >= m.cols())
+        m.is_some_and(|m| b.extent() >= m.cols())
     });
     if counts && long && wide {
         return Ok(());

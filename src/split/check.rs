@@ -160,6 +160,7 @@ impl<T: Real> Case<T> {
                 mats: &self.mats.iter().collect::<Vec<_>>(),
                 scalars: &self.scalars,
                 state: self.state.as_ref(),
+                halo: None,
             },
         )?;
         let mut vectors = Vec::new();

@@ -9,6 +9,7 @@ use super::engine::{Engine, Policy};
 use super::site::{Place, Site};
 use super::tuner::{Call, Objective, Params, Tuner};
 use crate::Result;
+use crate::cluster::Halo;
 use crate::kernel::Real;
 use crate::node::{BLOCK, MemoryKind, topology};
 
@@ -55,11 +56,23 @@ impl<T: Real> Engine<T> {
         let params = Params {
             objective: self.objective,
             budget_s: TUNING_BUDGET_S,
+            least_host_rows: site.border,
             ..Params::default()
         };
         match self.cache.get(&self.key(site)) {
             Some(found) => Tuner::new(site.rows, BLOCK, found.ratio, params.near()),
             None => Tuner::new(site.rows, BLOCK, self.device_share, params),
+        }
+    }
+
+    /// Leaves the rows of `site` from `inner` on to the CPU, which drives the exchange they wait for.
+    pub fn keep_border(&self, site: &mut Site<T>, halo: &Halo, inner: usize) {
+        if halo.is_empty() || !self.overlap {
+            return;
+        }
+        site.border = site.rows.saturating_sub(inner);
+        if self.program.is_some() && self.policy == Policy::Auto && self.joint.is_none() {
+            site.tuner = self.tuner(site);
         }
     }
 

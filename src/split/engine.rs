@@ -15,8 +15,11 @@ use super::convert;
 use super::host::{HostCall, Span};
 use super::site::Site;
 use super::tuner::{Objective, Tuner};
+use crate::cluster::{Comm, Halo, Reach};
 use crate::kernel::scalars::{self, TOTAL_LANES};
-use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, SLICE, list, pcg_scalars, stream};
+use crate::kernel::{
+    Kernel, LANES, MAX_REDUCTIONS, Mat, Real, Reduce, SLICE, list, pcg_scalars, stream,
+};
 use crate::node::memory::Arg;
 use crate::node::program::{Program, cache_dir};
 use crate::node::{BLOCK, Buffer, Config, Device, DeviceChoice, Node};
@@ -49,6 +52,9 @@ pub struct Operands<'a, 'b, T: Real> {
     pub scalars: &'a [T],
     /// Scalars that were computed between calls; see [`Finish`](super::Finish).
     pub state: Option<&'a Buffer<T>>,
+    /// Exchange of the halos of `gather` (face neighbours) while inner rows are computed; see
+    /// [`Engine::exchange`].
+    pub halo: Option<&'a Halo>,
 }
 
 impl<T: Real> Default for Operands<'_, '_, T> {
@@ -61,6 +67,7 @@ impl<T: Real> Default for Operands<'_, '_, T> {
             mats: &[],
             scalars: &[],
             state: None,
+            halo: None,
         }
     }
 }
@@ -86,6 +93,9 @@ pub struct Engine<T: Real> {
     ///
     /// [`Precision::Mixed`]: super::Precision::Mixed
     pub single: Option<Box<Engine<f32>>>,
+    /// Other processes that reductions go over.
+    comm: Rc<Comm>,
+    pub(super) overlap: bool,
     _precision: std::marker::PhantomData<T>,
 }
 
@@ -156,6 +166,8 @@ impl<T: Real> Engine<T> {
             host_s: Cell::default(),
             joint: None,
             single: None,
+            comm: Comm::solo(),
+            overlap: true,
             _precision: std::marker::PhantomData,
         }
     }
@@ -218,6 +230,37 @@ impl<T: Real> Engine<T> {
         Ok(site)
     }
 
+    /// From now on reductions go over all ranks of `comm`, and exchanges are hidden behind inner
+    /// rows where `overlap`.
+    pub fn join(&mut self, comm: &Rc<Comm>, overlap: bool) {
+        self.comm = Rc::clone(comm);
+        self.overlap = overlap;
+        if let Some(single) = &mut self.single {
+            single.join(comm, overlap);
+        }
+    }
+
+    /// The ranks.
+    pub fn comm(&self) -> &Rc<Comm> {
+        &self.comm
+    }
+
+    /// Brings the halo of `x` up to date for a product, or leaves that to the product where it can
+    /// be hidden there: then returns what to give it as [`Operands::halo`].
+    ///
+    /// # Errors
+    /// A rank no longer answers; a transfer failed.
+    pub fn exchange<'a>(&self, halo: &'a Halo, x: &mut Buffer<T>) -> Result<Option<&'a Halo>> {
+        if halo.is_empty() {
+            return Ok(None);
+        }
+        if self.overlap && x.halo_is_open() {
+            return Ok(Some(halo));
+        }
+        halo.update(Reach::Face, &mut [x])?;
+        Ok(None)
+    }
+
     /// Calls the kernel of `site` and returns its reductions (unused ones are 0).
     ///
     /// # Errors
@@ -229,9 +272,32 @@ impl<T: Real> Engine<T> {
         let host_s = start.elapsed().as_secs_f64();
         self.host_s.set(self.host_s.get() + host_s);
         self.settle()?;
-        let reductions = reductions(site)?;
+        let mut reductions = reductions(site)?;
         site.measured(start.elapsed().as_secs_f64(), host_s);
+        self.over_ranks(site.kernel.shape.reduce, &mut reductions)?;
         Ok(reductions)
+    }
+
+    /// Combines values of all ranks, each as its kind says, in one message.
+    pub(super) fn over_ranks(&self, kinds: &[Reduce], values: &mut [T]) -> Result<()> {
+        if self.comm.size() == 1 || kinds.is_empty() {
+            return Ok(());
+        }
+        let (mut sums, mut largest) = ([0.0; MAX_REDUCTIONS], [0.0; MAX_REDUCTIONS]);
+        for (k, kind) in kinds.iter().enumerate() {
+            match kind {
+                Reduce::Sum => sums[k] = values[k].f64(),
+                Reduce::Max => largest[k] = values[k].f64(),
+            }
+        }
+        self.comm.combine(&mut sums, &mut largest)?;
+        for (k, kind) in kinds.iter().enumerate() {
+            values[k] = T::of(match kind {
+                Reduce::Sum => sums[k],
+                Reduce::Max => largest[k],
+            });
+        }
+        Ok(())
     }
 
     /// Calls the kernel of `site`. Where the device does all rows and the cut is settled this
@@ -242,7 +308,7 @@ impl<T: Real> Engine<T> {
     /// # Errors
     /// As [`Engine::run`]; a call before may be the one that failed.
     pub fn post(&self, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<()> {
-        let wholly = site.handle.is_some() && self.cut(site) == site.rows;
+        let wholly = site.handle.is_some() && self.cut(site) == site.rows && o.halo.is_none();
         if !wholly || site.to_be_measured() {
             let start = self.measure()?;
             self.dispatch(site, o)?;
@@ -284,13 +350,22 @@ impl<T: Real> Engine<T> {
             count(site, &o);
         }
         let rows = site.rows;
+        let hidden = o.halo.filter(|h| !h.is_empty());
+        // Without a halo to wait for, all rows are inner ones.
+        let inner = match (hidden, o.mats.first()) {
+            (Some(_), Some(m)) => m.inner_rows().min(rows),
+            _ => rows,
+        };
         let cut = if site.handle.is_some() {
-            self.cut(site)
+            self.cut(site).min(inner)
         } else {
             0
         };
         site.cut = cut;
-        let (device, host) = (cut > 0, cut < rows);
+        if let Some(halo) = hidden {
+            halo.start(Reach::Face, o.gather)?;
+        }
+        let (device, host) = (cut > 0, cut < rows || hidden.is_some());
         let to = if device { usize::MAX } else { 0 };
         let from = if host { 0 } else { usize::MAX };
 
@@ -337,7 +412,7 @@ impl<T: Real> Engine<T> {
             // gathered is wholly shared already, and stays so.
             let s = unsafe { b.share_parts(cut) }?;
             args.push(s.device);
-            *view = s.host;
+            *view = &s.host[..(b.rows() - s.first).min(s.host.len())];
         }
         for b in o.gather {
             args.push(b.arg());
@@ -353,7 +428,35 @@ impl<T: Real> Engine<T> {
             self.launch(site, &args, &o, cut)?;
         }
         if host {
-            call.run(&self.node.pool, &site.shares, site.kernel.host, cut, rows);
+            let (pool, path) = (&self.node.pool, site.kernel.host);
+            if let Some(halo) = hidden {
+                for (view, b) in call.gather.iter_mut().zip(o.gather) {
+                    *view = &view[..b.rows()];
+                }
+                let mats = call.mats;
+                for (view, m) in call.mats.iter_mut().zip(o.mats) {
+                    *view = m.inner(*view);
+                }
+                call.run(pool, &site.shares, path, cut, cut..inner, Some(halo));
+                halo.wait()?;
+                for (k, b) in o.gather.iter().enumerate() {
+                    // SAFETY: the views of the call end at the owned rows, and the device computes
+                    // inner rows, which read no further: nobody reads the halo now.
+                    if let Some(values) = unsafe { b.open_halo() } {
+                        halo.place(Reach::Face, k, values);
+                    }
+                }
+                halo.finish();
+                // Not shared anew, which would wait for the device.
+                for (view, b) in call.gather.iter_mut().zip(o.gather) {
+                    // SAFETY: the host shares all of it since before the launch.
+                    *view = unsafe { b.shared_before() };
+                }
+                call.mats = mats;
+                call.run(pool, &site.shares, path, cut, inner..rows, None);
+            } else {
+                call.run(pool, &site.shares, path, cut, cut..rows, None);
+            }
             site.shares.call_done();
         }
         Ok(())

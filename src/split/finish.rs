@@ -1,5 +1,6 @@
 //! From the sums of calls to the scalars that the next calls read: on the device where all of
-//! the calls ran there wholly, so that nobody waits, else on the host.
+//! the calls ran there wholly, so that nobody waits, else on the host; there, too, are the sums of
+//! all ranks added.
 
 use opencl3::kernel::Kernel as ClKernel;
 use opencl3::types::cl_device_id;
@@ -9,7 +10,7 @@ use super::engine::{Engine, set_args};
 use super::site::Site;
 use crate::Result;
 use crate::kernel::scalars::{Scalars, TOTAL_LANES};
-use crate::kernel::{MAX_REDUCTIONS, Real};
+use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
 use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer};
 
@@ -58,7 +59,9 @@ impl<T: Real> Engine<T> {
         sums: &[(&Site<T>, usize)],
         state: &mut Buffer<T>,
     ) -> Result<bool> {
-        let wholly = sums.iter().all(|(s, _)| s.cut == s.rows);
+        // The sums of other ranks come to the host.
+        let alone = self.comm().size() == 1;
+        let wholly = alone && sums.iter().all(|(s, _)| s.cut == s.rows);
         if let (true, Some(d), Some(k)) = (wholly, &self.node.device, &finish.handle) {
             let blocks = sums.first().map_or(0, |(s, _)| s.rows / BLOCK) as u32;
             let mut args = [Arg::None; MAX_REDUCTIONS + 1];
@@ -76,9 +79,12 @@ impl<T: Real> Engine<T> {
             return Ok(true);
         }
         let mut totals = [T::ZERO; MAX_REDUCTIONS];
-        for (total, (site, k)) in totals.iter_mut().zip(sums) {
+        let mut kinds = [Reduce::Sum; MAX_REDUCTIONS];
+        for ((total, kind), (site, k)) in totals.iter_mut().zip(&mut kinds).zip(sums) {
             *total = reductions(site)?[*k];
+            *kind = site.kernel.shape.reduce[*k];
         }
+        self.over_ranks(&kinds[..sums.len()], &mut totals)?;
         let state = &mut state.write()?[..finish.scalars.length];
         (finish.scalars.host)(&totals[..sums.len()], state);
         Ok(false)

@@ -1,5 +1,8 @@
 //! The CPU's side of a call: the rows from the cut on, dealt out to threads.
 
+use std::ops::Range;
+
+use crate::cluster::Halo;
 use crate::kernel::group::flush_streams;
 use crate::kernel::{
     MAX_GATHER, MAX_INOUT, MAX_MATS, MAX_OUT, MAX_OWN, MAX_REDUCTIONS, Mat, Real, Rows,
@@ -68,43 +71,76 @@ pub(super) struct HostCall<'a, T: Real> {
     pub stream: bool,
 }
 
+/// What only the thread that made this may touch.
+struct Main<'a>(Option<(&'a Halo, std::thread::ThreadId)>);
+
+// SAFETY: `get` gives the halo to the thread that made this alone.
+unsafe impl Sync for Main<'_> {}
+
+impl<'a> Main<'a> {
+    fn get(&self) -> Option<&'a Halo> {
+        let (halo, maker) = self.0?;
+        (std::thread::current().id() == maker).then_some(halo)
+    }
+}
+
 // SAFETY: shared between the pool's threads for one call; spans are only used through `part`
 // with each thread's own range, everything else is read.
 unsafe impl<T: Real> Sync for HostCall<'_, T> {}
 
+/// Blocks that the calling thread computes between two looks at messages under way.
+const BLOCKS_PER_POLL: usize = 16;
+
 impl<T: Real> HostCall<'_, T> {
-    /// Runs `path` on rows `[cut, rows)`, a contiguous part per thread.
+    /// Runs `path` on `rows`, a contiguous part per thread; row `cut` is element 0 of spans and own
+    /// operands. The calling thread calls `poll` now and then.
     pub(super) fn run(
         &self,
         pool: &Pool,
         shares: &Shares,
         path: fn(&mut Rows<'_, T>),
         cut: usize,
-        rows: usize,
+        rows: Range<usize>,
+        poll: Option<&Halo>,
     ) {
-        pool.deal(shares, cut / BLOCK..rows / BLOCK, &|blocks| {
-            let (from, to) = (blocks.start * BLOCK, blocks.end * BLOCK);
-            // SAFETY: the spans were made from slices that the caller of `run` borrows until the
-            // pool has finished, and the threads' block ranges do not overlap.
-            let mut r = unsafe {
-                Rows {
-                    first: from,
-                    n: to - from,
-                    out: self.out.map(|s| s.part(from, to)),
-                    inout: self.inout.map(|s| s.part(from, to)),
-                    partial: self.partial.map(|s| s.part(blocks.start, blocks.end)),
-                    own: self.own.map(|o| o.get(from - cut..to - cut).unwrap_or(&[])),
-                    gather: self.gather,
-                    mats: self.mats,
-                    scalars: self.scalars,
-                    state: self.state,
-                    stream: self.stream,
-                }
+        let poll = Main(poll.map(|halo| (halo, std::thread::current().id())));
+        pool.deal(shares, rows.start / BLOCK..rows.end / BLOCK, &|blocks| {
+            let poll = poll.get();
+            let step = match poll {
+                Some(_) => BLOCKS_PER_POLL,
+                None => blocks.len().max(1),
             };
-            path(&mut r);
-            if self.stream {
-                flush_streams();
+            for start in blocks.clone().step_by(step) {
+                self.part(path, cut, start..(start + step).min(blocks.end));
+                if let Some(halo) = poll {
+                    halo.progress();
+                }
             }
         });
+    }
+
+    fn part(&self, path: fn(&mut Rows<'_, T>), cut: usize, blocks: Range<usize>) {
+        let (from, to) = (blocks.start * BLOCK, blocks.end * BLOCK);
+        // SAFETY: the spans were made from slices that the caller of `run` borrows until the
+        // pool has finished, and the threads' block ranges do not overlap.
+        let mut r = unsafe {
+            Rows {
+                first: from,
+                n: to - from,
+                out: self.out.map(|s| s.part(from, to)),
+                inout: self.inout.map(|s| s.part(from, to)),
+                partial: self.partial.map(|s| s.part(blocks.start, blocks.end)),
+                own: self.own.map(|o| o.get(from - cut..to - cut).unwrap_or(&[])),
+                gather: self.gather,
+                mats: self.mats,
+                scalars: self.scalars,
+                state: self.state,
+                stream: self.stream,
+            }
+        };
+        path(&mut r);
+        if self.stream {
+            flush_streams();
+        }
     }
 }

@@ -100,6 +100,8 @@ fn lacks_double(config: &Config) -> Result<bool> {
     Ok(match config.device {
         DeviceChoice::None => false,
         DeviceChoice::Index(i) => !opencl::by_index(i)?.fp64,
-        DeviceChoice::Auto => opencl::best(false, &mut Vec::new()).is_some_and(|d| !d.fp64),
+        DeviceChoice::Auto => {
+            opencl::best(false, &mut Vec::new(), config.turn, 2).is_some_and(|d| !d.fp64)
+        }
     })
 }

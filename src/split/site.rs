@@ -65,6 +65,10 @@ pub struct Place {
     pub precision: &'static str,
     /// Rows, in whole blocks.
     pub rows: usize,
+    /// Rows, in whole blocks, that count in reductions.
+    pub(super) counted: usize,
+    /// Rows that wait for a halo: the CPU's.
+    pub(super) border: usize,
     /// What it cost.
     pub stats: Stats,
     pub(super) tuner: Tuner,
@@ -144,6 +148,8 @@ impl Place {
             formula,
             precision,
             rows,
+            counted: rows,
+            border: 0,
             stats: Stats::default(),
             tuner: Tuner::fixed(rows, BLOCK, 0.0),
             last_s: 0.0,
@@ -174,6 +180,11 @@ impl Place {
     /// Time of all calls that have finished: measured, or their share of a batch.
     pub fn seconds_s(&self) -> f64 {
         self.stats.seconds_s + self.account.seconds_s()
+    }
+
+    /// Leaves rows from `rows` on out of reductions: another process counts them.
+    pub fn count_only(&mut self, rows: usize) {
+        self.counted = padded(rows.max(1)).min(self.rows);
     }
 
     /// Whether the tuner still tries cuts here.

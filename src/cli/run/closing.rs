@@ -140,9 +140,10 @@ impl Account {
         let copied = sim.stepper.copied_bytes() - self.copied_at_start;
         RunReport {
             case: sim.case.name.clone(),
-            cells: sim.mesh.cells(),
-            faces: sim.mesh.faces(),
-            ranks: 1,
+            cells: sim.whole.cells,
+            faces: sim.whole.faces,
+            ranks: sim.engine.comm().size(),
+            cluster: None,
             board: BoardReport::of(board),
             precision: sim.engine.precision(),
             discretisation: sim.scheme.name().to_string(),

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use super::with_last_good;
 use crate::flow::case::{Case, Component, Profile, Reference};
-use crate::flow::simulation::{Simulation, Snapshot};
+use crate::flow::simulation::{Simulation, Snapshot, WholeField};
 use crate::report::profile::{CellField, Line, Sample, along, write_csv};
 use crate::report::reference::ghia;
 use crate::report::svg::{Chart, Series, Style};
-use crate::report::vtu::{Collection, Field, Values, write_vtu};
+use crate::report::vtu::{Collection, Field, Values, write_pvtu, write_vtu};
 use crate::report::write::write_file;
 use crate::{Error, Result};
 
@@ -67,19 +67,48 @@ impl Output {
         if self.written_step != Some(sim.step) {
             self.field(sim)?;
         }
+        if sim.case.output.profiles.is_empty() {
+            return Ok(());
+        }
+        let Some(whole) = sim.whole_field()? else {
+            return Ok(());
+        };
         for profile in &sim.case.output.profiles {
-            self.profile(sim, profile)?;
+            self.profile(sim, &whole, profile)?;
         }
         Ok(())
     }
 
     fn field(&mut self, sim: &Simulation) -> Result<()> {
-        let file = format!("{}_{:06}.vtu", sim.case.name, sim.step);
+        let stem = format!("{}_{:06}", sim.case.name, sim.step);
         let (velocity, pressure) = (sim.stepper.velocity()?, sim.stepper.pressure()?);
-        self.collection
-            .add(sim.time_s, &file, &sim.mesh, &fields(velocity, pressure))?;
+        let file = self.write(sim, &stem, &fields(velocity, pressure))?;
+        if sim.engine.comm().leads() {
+            self.collection.add(sim.time_s, &file)?;
+        }
         self.written_step = Some(sim.step);
         Ok(())
+    }
+
+    /// One file, or a piece by each rank and a file that names them; returns its name.
+    fn write(&self, sim: &Simulation, stem: &str, fields: &[Field]) -> Result<String> {
+        let comm = sim.engine.comm();
+        if comm.size() == 1 {
+            let file = format!("{stem}.vtu");
+            write_vtu(&self.directory.join(&file), &sim.mesh, fields)?;
+            return Ok(file);
+        }
+        let piece = |rank: usize| format!("{stem}_{rank:04}.vtu");
+        let mesh = sim.mesh.front(sim.owned);
+        write_vtu(&self.directory.join(piece(comm.rank())), &mesh, fields)?;
+        // The file that names the pieces appears when all of them are there.
+        comm.barrier()?;
+        let file = format!("{stem}.pvtu");
+        if comm.leads() {
+            let pieces: Vec<String> = (0..comm.size()).map(piece).collect();
+            write_pvtu(&self.directory.join(&file), &pieces, fields)?;
+        }
+        Ok(file)
     }
 
     /// Writes what a diverged run falls back to, and says where, in the error.
@@ -97,21 +126,18 @@ impl Output {
     }
 
     fn last_good(&self, sim: &Simulation, good: &Snapshot) -> Result<PathBuf> {
-        let name = format!("{}_last_good_{:06}.vtu", sim.case.name, good.step);
-        let file = self.directory.join(name);
+        let stem = format!("{}_last_good_{:06}", sim.case.name, good.step);
         let [u, v, w] = &good.velocity;
-        write_vtu(&file, &sim.mesh, &fields([u, v, w], &good.pressure))?;
-        Ok(file)
+        let file = self.write(sim, &stem, &fields([u, v, w], &good.pressure))?;
+        Ok(self.directory.join(file))
     }
 
-    fn profile(&mut self, sim: &Simulation, p: &Profile) -> Result<()> {
-        let [u, v, w] = sim.stepper.velocity()?;
-        let values: Vec<[f64; 3]> = (0..u.len()).map(|c| [u[c], v[c], w[c]]).collect();
+    fn profile(&mut self, sim: &Simulation, whole: &WholeField, p: &Profile) -> Result<()> {
         let field = CellField {
-            mesh: &sim.mesh,
-            geometry: &sim.geometry,
-            values: &values,
-            boundary: &|f| sim.given_velocity(f),
+            mesh: &whole.mesh,
+            geometry: &whole.geometry,
+            values: &whole.velocity,
+            boundary: &|f| whole.given_velocity(f),
         };
         let line = Line {
             from: p.from,
@@ -153,7 +179,7 @@ fn chart(sim: &Simulation, p: &Profile, samples: &[Sample<3>]) -> Chart {
         .filter_map(|s| s.value.map(|v| (s.s_m, v[component])))
         .collect();
     let mut series = vec![Series {
-        name: format!("couloir, {} cells", sim.mesh.cells()),
+        name: format!("couloir, {} cells", sim.whole.cells),
         points,
         style: Style::Line,
     }];

@@ -73,6 +73,8 @@ impl Case {
             |x| (0.0..=3600.0).contains(&x),
             "0 to 3600",
         )?;
+        let patience = self.cluster.timeout_s;
+        self.number("cluster.timeout_s", patience, |x| x >= 1.0, "1 or more")?;
         if let Some(watts) = self.node.nameplate_w {
             self.number("node.nameplate_watts", watts, |x| x > 0.0, "more than 0")?;
         }

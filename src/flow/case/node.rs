@@ -59,6 +59,7 @@ impl Node {
             device: self.device,
             memory: self.memory,
             threads: self.threads,
+            ..Config::default()
         }
     }
 }

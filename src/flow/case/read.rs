@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::{Case, MeshSource};
 use crate::Result;
 use crate::board;
+use crate::cluster::pack::hash;
 use crate::input::{self, Index, Override, Source};
 
 /// Keys of which only one can be given: an override with one drops the file's other.
@@ -69,6 +70,8 @@ impl Case {
             let path = folder.join(&case.node.board);
             case.node.board = path.to_string_lossy().into_owned();
         }
+        let sets = overrides.iter().map(|o| o.line()).collect::<Vec<_>>();
+        case.hash = hash([text, &sets.join("\n")].join("\n").as_bytes());
         case.places = index.places(&source);
         case.check()?;
         Ok(case)

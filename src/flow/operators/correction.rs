@@ -2,7 +2,7 @@
 
 use crate::flow::boundary::FaceKind;
 use crate::flow::operators::faces::Faces;
-use crate::flow::operators::nodal::{Nodal, Stencils, node_count, node_of};
+use crate::flow::operators::nodal::{Nodal, Stencils};
 use crate::flow::operators::small::Cloud;
 use crate::mesh::geometry::{cross, dot, norm, scale, sub};
 use crate::sparse::{Csr, Planes};
@@ -87,7 +87,7 @@ pub(super) struct Vertices<'a> {
 
 impl<'a> Vertices<'a> {
     fn new(faces: &'a Faces<'a>) -> Self {
-        let nodes = node_count(faces.mesh);
+        let nodes = faces.mesh.nodes();
         let (mesh, geometry) = (faces.mesh, faces.geometry);
         let cloud = |c: usize| {
             let mut cloud = Cloud::default();
@@ -96,7 +96,7 @@ impl<'a> Vertices<'a> {
             }
             cloud
         };
-        let nodes_of = |c: usize| mesh.cell(c).iter().map(|&p| node_of(mesh, p));
+        let nodes_of = |c: usize| mesh.cell(c).iter().map(|&p| mesh.node_of(p));
         Self {
             faces,
             nodes,
@@ -185,7 +185,7 @@ impl<'a> Vertices<'a> {
         ];
         for (&p, q) in points.iter().zip(&at) {
             let value = slope[0] * (q[0] - mean[0]) + slope[1] * (q[1] - mean[1]);
-            row.push((node_of(mesh, p), value));
+            row.push((mesh.node_of(p), value));
         }
     }
 

@@ -199,6 +199,7 @@ impl<'a> Faces<'a> {
             diffusion: self.boundary_diffusion(),
             scatter: scatter.transpose(),
             pressure_nodes: Csr::zero(owner.len(), 0),
+            outlet_elsewhere: false,
             owner,
         }
     }

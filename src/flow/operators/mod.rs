@@ -11,9 +11,13 @@ mod correction;
 mod faces;
 mod momentum;
 mod nodal;
+mod part;
 mod small;
 
+use std::rc::Rc;
+
 use crate::Result;
+use crate::cluster::Halo;
 pub use crate::mesh::Discretisation as Scheme;
 
 use crate::flow::boundary::{BoundaryFaces, FaceKind};
@@ -21,12 +25,17 @@ use crate::flow::operators::correction::Corrections;
 use crate::flow::operators::faces::Faces;
 use crate::mesh::{Geometry, Mesh};
 pub use crate::sparse::Planes;
+pub use part::Local;
 
 use crate::sparse::Csr;
 
 /// All matrices and coefficients that a time step needs.
 ///
 /// With the symmetry-preserving scheme `nodes == 0` and every matrix with a node side is empty.
+///
+/// On one of several ranks (see [`Operators::of_part`]) cell rows are owned cells, and cell columns
+/// go on with the halo from the next whole block on. Face rows are the faces of owned cells, those
+/// that another rank counts in its sums from the next whole block on.
 #[derive(Clone, Debug)]
 pub struct Operators {
     /// Which discretisation this is.
@@ -35,8 +44,12 @@ pub struct Operators {
     pub cells: usize,
     /// Number of faces between two cells.
     pub interior_faces: usize,
-    /// Number of faces.
+    /// Number of face rows.
     pub faces: usize,
+    /// Face rows that count in sums.
+    pub counted_faces: usize,
+    /// Exchange of cell values with other ranks.
+    pub halo: Rc<Halo>,
     /// Number of nodes.
     pub nodes: usize,
     /// Volume of each cell, m3.
@@ -154,6 +167,8 @@ impl Operators {
             cells: mesh.cells(),
             interior_faces: mesh.interior_faces(),
             faces: mesh.faces(),
+            counted_faces: mesh.faces(),
+            halo: Halo::none(),
             nodes: corrections.vertices.nodes,
             volume: geometry.volume.clone(),
             pressure_flux_nodes: corrections.pressure_flux,

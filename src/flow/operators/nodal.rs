@@ -6,30 +6,11 @@ use crate::flow::operators::faces::Faces;
 use crate::flow::operators::small::Cloud;
 use crate::mesh::Mesh;
 use crate::mesh::geometry::{add, dot, sub};
+use crate::mesh::part::BOUNDARY_CELLS;
 use crate::sparse::Csr;
-
-/// Boundary nodes with fewer cells than this see one ring of cells more: without, their fit
-/// is one-sided and poor.
-const BOUNDARY_CELLS: usize = 24;
 
 /// Weight of a boundary face against a cell at the same distance.
 const FACE_WEIGHT: f64 = 4.0;
-
-/// Number of nodes: classes of points.
-pub(super) fn node_count(mesh: &Mesh) -> usize {
-    match mesh.point_class.iter().max() {
-        Some(&last) => last as usize + 1,
-        None => mesh.points.len(),
-    }
-}
-
-/// The node of a point.
-pub(super) fn node_of(mesh: &Mesh, point: u32) -> u32 {
-    mesh.point_class
-        .get(point as usize)
-        .copied()
-        .unwrap_or(point)
-}
 
 /// Cells or faces around each node, with their positions relative to the node.
 #[derive(Default)]
@@ -78,18 +59,18 @@ pub(super) struct Stencils<'a> {
 impl<'a> Stencils<'a> {
     pub(super) fn new(faces: &'a Faces<'a>) -> Self {
         let (mesh, centre) = (faces.mesh, &faces.geometry.centre);
-        let nodes = node_count(mesh);
+        let nodes = mesh.nodes();
         let list = (0..mesh.cells()).flat_map(|c| {
             mesh.cell(c).iter().map(move |&p| {
                 let r = sub(centre[c], mesh.points[p as usize]);
-                (node_of(mesh, p), c as u32, r)
+                (mesh.node_of(p), c as u32, r)
             })
         });
         let around = Around::new(nodes, list);
         let mut at_boundary = vec![false; nodes];
         for f in faces.interior()..mesh.faces() {
             for &p in mesh.face(f) {
-                at_boundary[node_of(mesh, p) as usize] = true;
+                at_boundary[mesh.node_of(p) as usize] = true;
             }
         }
         let cells = (0..nodes)
@@ -116,7 +97,7 @@ impl<'a> Stencils<'a> {
         let list = chosen.iter().flat_map(|&f| {
             mesh.face(f).iter().map(move |&p| {
                 let r = sub(geometry.face_centre[f], mesh.points[p as usize]);
-                (node_of(mesh, p), (f - interior) as u32, r)
+                (mesh.node_of(p), (f - interior) as u32, r)
             })
         });
         let faces = Around::new(nodes, list);
@@ -158,7 +139,7 @@ fn second_ring(
     for &(c, r) in ring {
         for &p in mesh.cell(c as usize) {
             let to_point = add(r, sub(mesh.points[p as usize], centre[c as usize]));
-            let next = around.of(node_of(mesh, p) as usize).iter();
+            let next = around.of(mesh.node_of(p) as usize).iter();
             wide.extend(next.map(|&(c, r)| (c, add(to_point, r))));
         }
     }

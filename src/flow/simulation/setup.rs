@@ -1,5 +1,7 @@
 //! From a case and its mesh to what the flow starts with.
 
+use crate::cluster::Comm;
+use crate::cluster::place::Place;
 use crate::energy::{Gauge, Powers};
 use crate::flow::boundary::{FaceKind, Vectors};
 use crate::flow::case::{self, Boundary, Case, InitialField, Minimise, Solution, StepSize};
@@ -7,6 +9,7 @@ use crate::flow::exact::{Abc, EthierSteinman, Flow, TaylorGreen2d, taylor_green_
 use crate::flow::operators::Operators;
 use crate::mesh::Mesh;
 use crate::mesh::geometry::Geometry;
+use crate::mesh::part::CUT;
 use crate::split::Policy;
 use crate::split::tuner::Objective;
 use crate::{Error, Result};
@@ -16,6 +19,7 @@ use crate::{Error, Result};
 pub(super) const VISCOUS_SHARE: f64 = 0.9;
 
 /// What holds on one patch, with its faces counted from the first boundary face.
+#[derive(Clone)]
 pub(super) struct Patch {
     pub faces: std::ops::Range<usize>,
     pub boundary: Boundary,
@@ -39,13 +43,16 @@ pub(super) type Weighed<'g> = (fn(Powers) -> Objective, &'g dyn Gauge);
 pub(super) fn objective<'g>(
     case: &Case,
     gauge: Option<&'g dyn Gauge>,
+    place: Option<&Place>,
 ) -> Result<Option<Weighed<'g>>> {
     let of: fn(Powers) -> Objective = match case.node.objective {
         Minimise::Time => return Ok(None),
         Minimise::Energy => Objective::Energy,
         Minimise::Edp => Objective::Edp,
     };
+    let shared = place.is_some_and(|p| p.turn.of > 1);
     let why = match gauge {
+        _ if shared => Some("several processes share this machine and its meter".to_string()),
         Some(gauge) => gauge.why_not(),
         None => Some("nothing measures it here".to_string()),
     };
@@ -65,6 +72,12 @@ pub(super) fn patches(case: &Case, mesh: &Mesh) -> Result<Vec<Patch>> {
         .iter()
         .filter(|p| !p.faces.is_empty())
         .map(|p| {
+            if p.name == CUT {
+                return Ok(Patch {
+                    faces: p.faces.start - first..p.faces.end - first,
+                    boundary: Boundary::Slip,
+                });
+            }
             let boundary = case.boundary.get(&p.name).cloned().ok_or_else(|| {
                 Error::input(
                     format!("{}: boundary.{}", case.file.display(), p.name),
@@ -124,8 +137,15 @@ pub(super) fn given(
     out
 }
 
+/// The velocity given at boundary face `b`, where one is.
+pub(super) fn given_at(patches: &[Patch], given: &Vectors, b: usize) -> Option<[f64; 3]> {
+    let patch = patches.iter().find(|k| k.faces.contains(&b))?;
+    let is_given = face_kind(&patch.boundary) == FaceKind::Dirichlet;
+    is_given.then(|| std::array::from_fn(|k| given[k][b]))
+}
+
 /// What flows in must be able to flow out.
-pub(super) fn closed(case: &Case, ops: &Operators, given: &Vectors) -> Result<()> {
+pub(super) fn closed(case: &Case, ops: &Operators, given: &Vectors, comm: &Comm) -> Result<()> {
     if !ops.boundary.is_singular()
         || case
             .boundary
@@ -138,11 +158,13 @@ pub(super) fn closed(case: &Case, ops: &Operators, given: &Vectors) -> Result<()
         let n = ops.boundary.normal[b];
         ops.boundary.area[b] * (n[0] * given[0][b] + n[1] * given[1][b] + n[2] * given[2][b])
     };
-    let (net, gross) = (0..ops.boundary.len())
+    let mut sums = (0..ops.boundary.len())
         .filter(|&b| ops.boundary.kind[b] == FaceKind::Dirichlet)
-        .fold((0.0, 0.0), |(net, gross), b| {
-            (net + through(b), gross + through(b).abs())
+        .fold([0.0, 0.0], |[net, gross], b| {
+            [net + through(b), gross + through(b).abs()]
         });
+    comm.combine(&mut sums, &mut [])?;
+    let [net, gross] = sums;
     if net.abs() <= 1e-6 * gross {
         return Ok(());
     }
@@ -182,8 +204,9 @@ pub(super) fn first_dt(
     u: &Vectors,
     given: &Vectors,
     viscous_rate: f64,
-) -> f64 {
-    match case.time.step {
+    comm: &Comm,
+) -> Result<f64> {
+    Ok(match case.time.step {
         StepSize::Fixed { dt_s } => dt_s.min(case.time.end_s),
         StepSize::Courant { max } => {
             let speed = u
@@ -200,14 +223,17 @@ pub(super) fn first_dt(
                 .iter()
                 .copied()
                 .fold(f64::INFINITY, f64::min);
-            let convective = speed.fold(0.0, f64::max) * 3.0 / h;
+            let mut largest = [speed.fold(0.0, f64::max), -h];
+            comm.combine(&mut [], &mut largest)?;
+            let (speed, h) = (largest[0], -largest[1]);
+            let convective = speed * 3.0 / h;
             // From rest under a force f, half of f t^2 crosses a cell in t = sqrt(2 h / f).
             let driven = (force / (2.0 * h)).sqrt();
             let rate = (convective.max(driven) / max).max(viscous_rate / VISCOUS_SHARE);
             let dt = if rate > 0.0 { rate.recip() } else { 1.0 };
             dt.min(case.time.end_s)
         }
-    }
+    })
 }
 
 pub(super) fn largest(v: &[f64]) -> f64 {

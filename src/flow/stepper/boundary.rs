@@ -1,14 +1,18 @@
 //! Boundary velocities and what they add to fluxes, nodes and momentum. Their number is small:
 //! they are kept on the host, and buffers change only where a boundary is not constant.
 
+use std::rc::Rc;
+
 use super::Field;
 use super::fields::{Fields, field, field_from};
 use crate::Result;
+use crate::cluster::Comm;
 use crate::flow::boundary::{BoundaryFaces, FaceKind, Vectors};
 use crate::flow::operators::{Operators, Scheme};
 use crate::flow::plain::Settings;
-use crate::node::{Buffer, Node};
+use crate::node::Buffer;
 use crate::sparse::Csr;
+use crate::split::Engine;
 
 pub(super) struct Boundary {
     faces: BoundaryFaces,
@@ -33,10 +37,19 @@ pub(super) struct Boundary {
     pub force: Field,
     /// `S/d_n p_b` at outlets: per face, m3/s2; empty where no outlet has a pressure.
     pub pressure_flux: Option<Buffer<f64>>,
+    /// Of all ranks' outlets.
+    mean_pressure: f64,
+    comm: Rc<Comm>,
 }
 
 impl Boundary {
-    pub fn new(node: &Node, ops: &Operators, settings: Settings, given: &Vectors) -> Result<Self> {
+    pub fn new(
+        engine: &Engine<f64>,
+        ops: &Operators,
+        settings: Settings,
+        given: &Vectors,
+    ) -> Result<Self> {
+        let (node, comm) = (&engine.node, engine.comm());
         let faces = ops.boundary.clone();
         let live = (0..faces.len()).any(|b| match faces.kind[b] {
             FaceKind::Dirichlet => false,
@@ -58,12 +71,16 @@ impl Boundary {
                 &std::array::from_fn(|k| vec![settings.force[k]; ops.cells]),
             )?
         };
+        let mut pressure = faces.pressure_and_area();
+        comm.combine(&mut pressure, &mut [])?;
+        let [sum, area] = pressure;
+        let mean_pressure = if area > 0.0 { sum / area } else { 0.0 };
         let mut out = Self {
             interior: ops.interior_faces,
             by_faces,
             nodal: ops.nodal_velocity_boundary.clone(),
-            given: std::array::from_fn(|_| vec![f64::NAN; faces.len()]),
-            u_b: given.clone(),
+            given: std::array::from_fn(|_| vec![f64::NAN; given[0].len()]),
+            u_b: given.each_ref().map(|g| g[..faces.len()].to_vec()),
             live,
             fresh: true,
             rim,
@@ -73,6 +90,8 @@ impl Boundary {
             momentum,
             force,
             pressure_flux: None,
+            mean_pressure,
+            comm: Rc::clone(comm),
             faces,
         };
         if has_outlet {
@@ -84,12 +103,16 @@ impl Boundary {
 
     /// See [`BoundaryFaces::mean_pressure`].
     pub fn mean_pressure(&self) -> f64 {
-        self.faces.mean_pressure()
+        self.mean_pressure
     }
 
     /// Takes the velocities given at Dirichlet faces for the fluxes and nodes that follow.
     pub fn give(&mut self, given: &Vectors) -> Result<()> {
-        if self.given == *given {
+        // All ranks go on together: the balance of the fluxes is theirs together.
+        let changed = self
+            .comm
+            .largest(f64::from(u8::from(self.given != *given)))?;
+        if changed == 0.0 {
             return Ok(());
         }
         self.given.clone_from(given);
@@ -98,7 +121,9 @@ impl Boundary {
             let values = self.nodal.apply(&given[k]);
             self.nodes[k].write()?[..values.len()].copy_from_slice(&values);
         }
-        let flux = self.faces.given_flux(given);
+        let (mut flux, mut sums) = self.faces.raw_flux(given);
+        self.comm.combine(&mut sums, &mut [])?;
+        self.faces.balance(&mut flux, sums[0], sums[1]);
         self.flux.write()?[self.interior..self.interior + flux.len()].copy_from_slice(&flux);
         Ok(())
     }
@@ -109,7 +134,7 @@ impl Boundary {
             return Ok(());
         }
         self.fresh = false;
-        let phi = &f.phi.read()?[self.interior..];
+        let phi = &f.phi.read()?[self.interior..self.interior + self.faces.len()];
         let [a, b, c] = &f.u;
         let u = [a.read()?, b.read()?, c.read()?];
         let faces = &self.faces;
@@ -142,8 +167,12 @@ impl Boundary {
         Ok(())
     }
 
-    /// Power of the pressure at in- and outflow, from cell pressures alone.
-    pub fn pressure_power(&self, f: &Fields) -> Result<f64> {
+    /// Power of the pressure at in- and outflow of all ranks, from cell pressures alone.
+    pub fn pressure_power(&self, f: &Fields, engine: &Engine<f64>) -> Result<f64> {
+        engine.comm().sum(self.own_pressure_power(f)?)
+    }
+
+    fn own_pressure_power(&self, f: &Fields) -> Result<f64> {
         if self
             .faces
             .kind
@@ -153,7 +182,7 @@ impl Boundary {
         {
             return Ok(0.0);
         }
-        let phi = &f.phi.read()?[self.interior..];
+        let phi = &f.phi.read()?[self.interior..self.interior + self.faces.len()];
         if phi.iter().all(|&x| x == 0.0) {
             return Ok(0.0);
         }

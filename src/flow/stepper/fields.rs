@@ -48,6 +48,12 @@ pub(super) fn field(node: &Node, n: usize) -> Result<Field> {
     Ok([node.buffer(n)?, node.buffer(n)?, node.buffer(n)?])
 }
 
+/// A field whose halo other ranks fill.
+fn field_with_halo(node: &Node, n: usize, halo: usize) -> Result<Field> {
+    let one = || node.buffer_with_halo(n, halo);
+    Ok([one()?, one()?, one()?])
+}
+
 pub(super) fn field_from(node: &Node, v: &Vectors) -> Result<Field> {
     let [a, b, c] = v;
     Ok([
@@ -63,17 +69,22 @@ impl Fields {
         let inverse = |v: &[f64]| v.iter().map(|x| 1.0 / x).collect::<Vec<_>>();
         // Only the consistent scheme has fluxes of momentum.
         let fluxes = if nn > 0 { nf } else { 0 };
+        let halo = ops.halo.len();
+        let mut start = field_with_halo(node, nc, halo)?;
+        for (field, u) in start.iter_mut().zip(u) {
+            field.write()?[..nc].copy_from_slice(&u[..nc]);
+        }
         Ok(Self {
-            u: field_from(node, u)?,
-            star: field(node, nc)?,
-            v: field(node, nc)?,
+            u: start,
+            star: field_with_halo(node, nc, halo)?,
+            v: field_with_halo(node, nc, halo)?,
             r: field(node, nc)?,
             r_old: field(node, nc)?,
             g: field_from(node, &ops.gradient_base)?,
             uhat: field(node, nn)?,
             uhat_e: field(node, nn)?,
             flux: field(node, fluxes)?,
-            p: node.buffer(nc)?,
+            p: node.buffer_with_halo(nc, halo)?,
             p_hat: node.buffer_from(&ops.nodal_pressure_base)?,
             phi: node.buffer(nf)?,
             psi: node.buffer(nf)?,

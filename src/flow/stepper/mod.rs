@@ -15,11 +15,14 @@ mod sites;
 
 pub use report::{Monitor, StepResult};
 
+use std::rc::Rc;
+
 use boundary::Boundary;
 use fields::Fields;
 use matrices::Matrices;
 use sites::Sites;
 
+use crate::cluster::{Halo, Reach};
 use crate::flow::boundary::Vectors;
 use crate::flow::operators::{Operators, Scheme};
 use crate::flow::plain::Settings;
@@ -37,6 +40,9 @@ pub struct Stepper {
     scheme: Scheme,
     settings: Settings,
     cells: usize,
+    /// Cells of all ranks.
+    all_cells: f64,
+    halo: Rc<Halo>,
     f: Fields,
     m: Matrices,
     boundary: Boundary,
@@ -88,18 +94,23 @@ impl Stepper {
     ) -> Result<Self> {
         let m = Matrices::new(&engine.node, ops, settings.nu)?;
         let elements = m.momentum.elements();
+        let comm = engine.comm();
+        let squares = ops.volume.iter().map(|v| v * v).sum();
         let mut stepper = Self {
             scheme: ops.scheme,
             settings,
             cells: ops.cells,
+            all_cells: comm.sum(ops.cells.max(1) as f64)?,
+            halo: Rc::clone(&ops.halo),
             f: Fields::new(&engine.node, ops, u)?,
             m,
-            boundary: Boundary::new(&engine.node, ops, settings, given)?,
-            poisson: Solver::with(
+            boundary: Boundary::new(engine, ops, settings, given)?,
+            poisson: Solver::over(
                 engine,
                 &ops.laplacian,
                 ops.boundary.is_singular(),
                 preconditioner,
+                &ops.halo,
             )?,
             s: Sites::new(engine, ops, elements)?,
             theta: 0.0,
@@ -107,29 +118,43 @@ impl Stepper {
             dt_old: None,
             fastest: 0.0,
             rate_max: 0.0,
-            volume_norm: ops.volume.iter().map(|v| v * v).sum::<f64>().sqrt(),
+            volume_norm: comm.sum(squares)?.sqrt(),
         };
         stepper.start(engine, dt, given)?;
         Ok(stepper)
     }
 
     fn start(&mut self, engine: &Engine<f64>, dt: f64, given: &Vectors) -> Result<()> {
+        self.exchange_velocity()?;
         self.nodal_velocity(engine, false)?;
         self.flux_of(engine, false)?;
         self.project(engine, 1.0)?;
         let (u, phi) = self.f.save()?;
-        self.f.p.write()?[..self.cells].fill(self.boundary.mean_pressure());
+        let pressure = self.boundary.mean_pressure();
+        self.f.p.write()?[..self.cells].fill(pressure);
+        self.f.p.halo_mut()?.fill(pressure);
         self.correct(engine, 0.0)?;
-        self.f.restore(&u, &phi)?;
+        self.restore(&u, &phi)?;
         self.boundary.update(&self.f, self.settings)?;
         self.monitor_speed(engine)?;
         self.advance(engine, dt, given)?;
-        self.f.restore(&u, &phi)?;
+        self.restore(&u, &phi)?;
         self.boundary.give(given)?;
         self.boundary.update(&self.f, self.settings)?;
         (self.theta, self.budget, self.dt_old) = (0.0, None, None);
         self.monitor_speed(engine)?;
         Ok(())
+    }
+
+    /// Halo values of the velocity.
+    fn exchange_velocity(&mut self) -> Result<()> {
+        let [a, b, c] = self.f.u.each_mut();
+        self.halo.update(Reach::Node, &mut [a, b, c])
+    }
+
+    fn restore(&mut self, u: &Vectors, phi: &[f64]) -> Result<()> {
+        self.f.restore(u, phi)?;
+        self.exchange_velocity()
     }
 
     /// One step of length `dt`, to the time at which Dirichlet faces have the velocity `given`.
@@ -174,6 +199,7 @@ impl Stepper {
         }
         let solution = self.project(engine, dt)?;
         self.correct(engine, dt)?;
+        self.exchange_velocity()?;
         std::mem::swap(&mut self.f.r, &mut self.f.r_old);
         self.dt_old = Some(dt);
         self.boundary.update(&self.f, self.settings)?;
@@ -195,6 +221,7 @@ impl Stepper {
             .poisson
             .solve(engine, b, p, tolerance, floor, max_iterations)?;
         self.converged(solution)?;
+        self.halo.update(Reach::Node, &mut [&mut self.f.p])?;
         self.close(engine, dt)?;
         Ok(solution)
     }

@@ -2,6 +2,8 @@
 
 use super::matrices::MomentumMatrices;
 use super::{Field, Operands, Result, Stepper, call};
+use crate::cluster::Reach;
+use crate::flow::operators::Scheme;
 use crate::flow::plain::{THETA_GAIN, THETA_MAX, THETA_MIN};
 use crate::node::Buffer;
 use crate::split::Engine;
@@ -125,12 +127,12 @@ impl Stepper {
                 ..Operands::default()
             },
         )?;
-        let produced = s[0] - power[0] + self.boundary.pressure_power(&self.f)?;
+        let produced = s[0] - power[0] + self.boundary.pressure_power(&self.f, engine)?;
         self.budget = Some((produced, 0.5 * s[1]));
         Ok(())
     }
 
-    /// `u* = u + c1 R + c0 R_old`, `v = u* - dt g`.
+    /// `u* = u + c1 R + c0 R_old`, `v = u* - dt g`, with halos.
     pub(super) fn predict(
         &mut self,
         engine: &Engine<f64>,
@@ -152,6 +154,11 @@ impl Stepper {
                 scalars: &[c1, c0, dt],
                 ..Operands::default()
             },
-        )
+        )?;
+        let ([s0, s1, s2], [v0, v1, v2]) = (f.star.each_mut(), f.v.each_mut());
+        match self.scheme {
+            Scheme::SymmetryPreserving => self.halo.update(Reach::Face, &mut [v0, v1, v2]),
+            Scheme::Consistent => self.halo.update(Reach::Node, &mut [s0, s1, s2, v0, v1, v2]),
+        }
     }
 }

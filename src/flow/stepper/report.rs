@@ -44,7 +44,7 @@ impl Stepper {
         )?;
         self.rate_max = s[1];
         Ok(Monitor {
-            rate_mean: s[0] / self.cells.max(1) as f64,
+            rate_mean: s[0] / self.all_cells,
             rate_max: s[1],
             divergence_sum: s[2],
             divergence_max: s[3],

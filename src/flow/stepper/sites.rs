@@ -18,12 +18,14 @@ macro_rules! sites {
             /// `elements`: stored elements of the momentum matrix, 0 without one.
             pub fn new(engine: &Engine<f64>, ops: &Operators, elements: usize) -> Result<Self> {
                 let rows = Rows::of(ops, elements);
-                Ok(Self {
+                let mut sites = Self {
                     $($name: {
                         let kernel: K = kernel::$op::kernel();
                         engine.site(kernel, $label, $rows(&rows))?
                     },)*
-                })
+                };
+                sites.momentum_flux.count_only(ops.counted_faces);
+                Ok(sites)
             }
 
             /// The sites that `scheme` calls.

@@ -6,7 +6,10 @@
 //! and no row waits for another. Entries below a threshold may be dropped; the row is then scaled
 //! anew to unit diagonal.
 
+use std::rc::Rc;
+
 use crate::Result;
+use crate::cluster::Halo;
 use crate::kernel::{self, Real};
 use crate::node::Buffer;
 use crate::sparse::{Csr, Sell};
@@ -124,13 +127,15 @@ fn row(a: &Csr, i: usize, p: Pattern) -> Vec<(u32, f64)> {
         .collect()
 }
 
-/// G for the symmetric, positive (semi-)definite `a` with unit diagonal.
+/// G for the symmetric, positive (semi-)definite `a` with unit diagonal; columns beyond its rows,
+/// those of other ranks, are left out.
 pub fn factor(a: &Csr, p: Pattern) -> Csr {
     Csr::from_rows(a.rows, a.rows, |i, out| out.extend(row(a, i, p)))
 }
 
 /// G and its transpose with what their products need.
 pub(crate) struct Fsai<T: Real> {
+    halo: Rc<Halo>,
     g: Sell<T>,
     transpose: Sell<T>,
     /// `G^T p`, and A times that.
@@ -146,23 +151,33 @@ pub(crate) struct Fsai<T: Real> {
 }
 
 impl<T: Real> Fsai<T> {
-    /// Prepares G for `a`, of unit diagonal.
+    /// Prepares G for `a`, of unit diagonal, whose first `inner` rows need no `halo`.
     ///
     /// # Errors
     /// Out of memory.
-    pub fn new(engine: &Engine<T>, a: &Csr, pattern: Pattern) -> Result<Self> {
+    pub fn new(
+        engine: &Engine<T>,
+        a: &Csr,
+        pattern: Pattern,
+        halo: &Rc<Halo>,
+        inner: usize,
+    ) -> Result<Self> {
         let g = factor(a, pattern);
         let (node, n) = (&engine.node, a.rows);
         let sum = |label| engine.site(kernel::spmv_add::kernel(), label, n);
+        let mut middle = sum("poisson inner product")?;
+        engine.keep_border(&mut middle, halo, inner);
         Ok(Self {
+            halo: Rc::clone(halo),
             transpose: Sell::from_csr(node, &g.transpose())?,
             g: Sell::from_csr(node, &g)?,
-            u: node.buffer(n)?,
+            u: node.buffer_with_halo(n, halo.len())?,
             v: node.buffer(n)?,
             z: node.buffer(n)?,
-            base: node.buffer(n)?,
+            // Changes places with the system's y.
+            base: node.buffer_with_halo(n, halo.len())?,
             back: engine.site(kernel::spmv::kernel(), "poisson preconditioner", n)?,
-            middle: sum("poisson inner product")?,
+            middle,
             start: engine.site(
                 kernel::fsai_begin::kernel(),
                 "poisson preconditioned start",
@@ -189,12 +204,14 @@ impl<T: Real> Fsai<T> {
             ..Operands::default()
         };
         engine.post(&mut self.back, o)?;
+        let halo = engine.exchange(&self.halo, &mut self.u)?;
         let o = Operands {
             out: &mut [&mut self.v],
             own: &[&self.u],
             gather: &[&self.u],
             mats: &[beside],
             scalars: &[T::of(1.0)],
+            halo,
             ..Operands::default()
         };
         engine.post(&mut self.middle, o)?;

@@ -24,6 +24,9 @@ impl Store for Host {
     fn split(&self, _: usize, _: bool) -> Result<()> {
         Ok(())
     }
+    fn open(&self) -> bool {
+        true
+    }
     fn host(&self) -> *mut u8 {
         self.0.as_ptr()
     }

@@ -54,6 +54,12 @@ pub trait Store {
     /// The OpenCL call that failed.
     fn split(&self, at: usize, keep: bool) -> Result<()>;
 
+    /// Whether host and device may use different bytes at any time, without a hand-over, and the
+    /// bytes stay where they are.
+    fn open(&self) -> bool {
+        false
+    }
+
     /// Where the host finds byte 0. Only the bytes last given to the host may be touched.
     fn host(&self) -> *mut u8;
 

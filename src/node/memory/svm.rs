@@ -66,6 +66,9 @@ impl Store for Svm {
     fn split(&self, at: usize, _: bool) -> Result<()> {
         self.settle(at)
     }
+    fn open(&self) -> bool {
+        true
+    }
     fn host(&self) -> *mut u8 {
         self.pointer
     }

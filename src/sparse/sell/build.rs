@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::Sell;
 use super::encode::{Encoder, Lines};
 use crate::kernel::{MAX_PLANES, Real, SLICE};
-use crate::node::{Node, padded};
+use crate::node::{BLOCK, Node, padded};
 use crate::sparse::Csr;
 use crate::{Error, Result};
 
@@ -173,11 +173,21 @@ impl<T: Real> Sell<T> {
             elements: layout.elements,
             index_words: layout.index.len(),
             nnz: col.len(),
+            inner: inner_rows(rows, row_ptr, col),
             slices: Rc::new(node.buffer_from(&layout.slices)?),
             index: Rc::new(node.buffer_from(&layout.index)?),
             planes,
             position: layout.position,
         })
+    }
+}
+
+fn inner_rows(rows: usize, row_ptr: &[usize], col: &[u32]) -> usize {
+    let owned = padded(rows.max(1));
+    let first = col.iter().position(|&j| j as usize >= owned);
+    match first.map(|e| row_ptr.partition_point(|&start| start <= e) - 1) {
+        Some(row) => row / BLOCK * BLOCK,
+        None => owned,
     }
 }
 

@@ -31,7 +31,7 @@ use std::rc::Rc;
 use super::Csr;
 use crate::Result;
 use crate::kernel::{Mat, Real, SLICE};
-use crate::node::{BLOCK, Buffer, Node};
+use crate::node::{BLOCK, Buffer, Node, padded};
 
 /// One or several matrices of one pattern in unified memory.
 pub struct Sell<T: Real> {
@@ -40,6 +40,7 @@ pub struct Sell<T: Real> {
     elements: usize,
     index_words: usize,
     nnz: usize,
+    inner: usize,
     slices: Rc<Buffer<u32>>,
     index: Rc<Buffer<u32>>,
     planes: Vec<Buffer<T>>,
@@ -100,6 +101,12 @@ impl<T: Real> Sell<T> {
         self.nnz
     }
 
+    /// Rows, in whole blocks, before the first that reads a column beyond the padded rows: before
+    /// the halo has come, these can be multiplied.
+    pub fn inner_rows(&self) -> usize {
+        self.inner
+    }
+
     /// Element that holds each entry of the matrix it was made from.
     pub fn position(&self) -> &[u32] {
         &self.position
@@ -131,6 +138,14 @@ impl<T: Real> Sell<T> {
     pub fn bytes(&self) -> f64 {
         let words = self.index_words + 2 * (self.rows.div_ceil(SLICE));
         (self.elements * self.planes.len() * size_of::<T>() + words * size_of::<u32>()) as f64
+    }
+
+    /// The same view for inner rows alone, whose columns all lie in the padded rows.
+    pub(crate) fn inner<'a>(&self, view: Mat<'a, T>) -> Mat<'a, T> {
+        Mat {
+            cols: self.cols.min(padded(self.rows.max(1))),
+            ..view
+        }
     }
 
     /// Lets the sides that take rows read the matrix; the host's view is empty if it takes none.

@@ -5,14 +5,14 @@ use std::path::Path;
 use crate::kernel::{Kernel, axpy, dot, list};
 use crate::node::opencl::{self, DeviceInfo};
 use crate::node::topology::allowed_cores;
-use crate::node::{Config, DeviceChoice};
+use crate::node::{Config, DeviceChoice, Turn};
 use crate::split::{Engine, Policy};
 use crate::{Error, Result};
 
 /// The device that `auto` takes.
 fn device() -> Option<DeviceInfo> {
     let mut notes = Vec::new();
-    let found = opencl::best(true, &mut notes);
+    let found = opencl::best(true, &mut notes, Turn::default(), 2);
     if found.is_none() {
         eprintln!("SKIPPED: {notes:?}");
     }

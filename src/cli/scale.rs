@@ -1,0 +1,194 @@
+//! `couloir scale`: how the kernels and the step scale over ranks.
+
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+
+use super::ranks::Ranks;
+use super::{Args, Command, Console, flags};
+use crate::flow::case::Case;
+use crate::flow::scaling::{Scaling, measure};
+use crate::input::Override;
+use crate::report::scaling::{ScalingReport, series};
+use crate::report::write::{ensure_writable, write_file};
+use crate::{Error, Result};
+
+pub(super) const COMMAND: Command = Command {
+    name: "scale",
+    operand: Some("CASE.toml|ROWS"),
+    about: "Measure strong and weak scaling over ranks, and how much of the exchange is hidden",
+    flags: &[
+        flags::RANKS,
+        flags::LAUNCHER,
+        flags::STEPS,
+        flags::SET,
+        flags::SPLIT,
+        flags::DEVICE,
+        flags::THREADS,
+        flags::OUT,
+        flags::JSON,
+        flags::WORKER,
+        flags::QUIET,
+    ],
+    call,
+};
+
+fn call(args: &Args, console: &mut Console) -> Result<()> {
+    if let Some(file) = args.path(&flags::WORKER) {
+        return work(args, file);
+    }
+    let counts = counts(args)?;
+    let folder = args.path(&flags::OUT).unwrap_or(Path::new("out/scale"));
+    ensure_writable(folder)?;
+    let most = counts.iter().copied().max().unwrap_or(1);
+    let report = match rows(args) {
+        Some(rows) => {
+            let run = |layers: fn(usize, usize) -> usize| -> Result<Vec<Scaling>> {
+                let runs = counts.iter().map(|&n| {
+                    let operand = format!("{rows}x{}", layers(n, most));
+                    launch(args, &operand, n, folder)
+                });
+                runs.collect()
+            };
+            ScalingReport {
+                weak: series(run(|n, _| n)?),
+                strong: series(run(|_, most| most)?),
+            }
+        }
+        None => {
+            let operand = args.operand().display().to_string();
+            let runs = counts.iter().map(|&n| launch(args, &operand, n, folder));
+            ScalingReport {
+                weak: Vec::new(),
+                strong: series(runs.collect::<Result<_>>()?),
+            }
+        }
+    };
+    console.line(report.table())?;
+    for (name, chart) in report.charts() {
+        chart.write(&folder.join(format!("{name}.svg")))?;
+    }
+    report.write(
+        args.path(&flags::JSON)
+            .unwrap_or(&folder.join("scale.json")),
+    )
+}
+
+/// The operand as rows per rank.
+fn rows(args: &Args) -> Option<usize> {
+    args.operand().to_str()?.parse().ok()
+}
+
+fn counts(args: &Args) -> Result<Vec<usize>> {
+    let text = args.path(&flags::RANKS).unwrap_or(Path::new("1,2"));
+    let text = text.to_string_lossy();
+    let counts: Option<Vec<usize>> = text
+        .split(',')
+        .map(|n| n.trim().parse().ok().filter(|n| (1..=65536).contains(n)))
+        .collect();
+    counts.ok_or_else(|| {
+        Error::input(
+            format!("--ranks {text}"),
+            "this is no list of numbers of ranks",
+            "give some such as 1,2,4",
+        )
+    })
+}
+
+/// Runs the measurement on `ranks` ranks.
+fn launch(args: &Args, operand: &str, ranks: usize, folder: &Path) -> Result<Scaling> {
+    let launcher = args.path(&flags::LAUNCHER).unwrap_or(Path::new("mpirun"));
+    let launcher = launcher.to_string_lossy().into_owned();
+    let mut words = launcher.split_whitespace();
+    let program = words.next().unwrap_or("mpirun");
+    let own = std::env::current_exe().map_err(|e| {
+        Error::failure(
+            format!("this program cannot find itself ({e})"),
+            "report this",
+        )
+    })?;
+    let file = folder.join(format!(".scale-{}.json", std::process::id()));
+    log::info!("{ranks} rank(s): {operand}");
+    let mut command = Process::new(program);
+    command
+        .args(words)
+        .args(["-n", &ranks.to_string()])
+        .arg(own);
+    command.args(["scale", operand, "--worker"]).arg(&file);
+    for flag in [flags::SPLIT, flags::DEVICE, flags::THREADS, flags::STEPS] {
+        if let Some(value) = args.path(&flag) {
+            command.arg(format!("--{}", flag.name)).arg(value);
+        }
+    }
+    for value in args.all(&flags::SET) {
+        command.arg("--set").arg(value);
+    }
+    let status = command.stdin(Stdio::null()).status().map_err(|e| {
+        Error::input(
+            format!("--launcher {launcher}"),
+            format!("{program} does not start ({e})"),
+            "install an MPI (Debian: openmpi-bin), or name its launcher",
+        )
+    })?;
+    let text = std::fs::read(&file);
+    let _ = std::fs::remove_file(&file);
+    let result = text.ok().and_then(|t| serde_json::from_slice(&t).ok());
+    match (status.success(), result) {
+        (true, Some(scaling)) => Ok(scaling),
+        _ => Err(Error::failure(
+            format!("the measurement on {ranks} rank(s) failed"),
+            format!("see above; try `{launcher} -n {ranks} hostname`"),
+        )),
+    }
+}
+
+/// One rank of a measurement; the first writes the result to `file`.
+fn work(args: &Args, file: &Path) -> Result<()> {
+    let ranks = Ranks::open()?;
+    log::set_max_level(log::LevelFilter::Warn);
+    let result = case(args).and_then(|(case, steps)| {
+        ranks.same(&case)?;
+        let scaling = measure(&case, &ranks.comm, &ranks.place, steps)?;
+        if !ranks.comm.leads() {
+            return Ok(());
+        }
+        write_file(file, |out| {
+            serde_json::to_writer(&mut *out, &scaling)?;
+            writeln!(out)
+        })
+    });
+    result.map_err(|e| ranks.comm.sign(e))
+}
+
+/// The case to measure, and the number of time steps.
+fn case(args: &Args) -> Result<(Case, usize)> {
+    let mut overrides = args.overrides()?;
+    overrides.retain(|o| !o.sets("time.steps"));
+    let steps = args
+        .path(&flags::STEPS)
+        .and_then(|n| n.to_str()?.parse().ok());
+    let operand = args.operand().to_string_lossy().into_owned();
+    let numbers = operand.split_once('x').and_then(|(rows, layers)| {
+        Some((rows.parse::<f64>().ok()?, layers.parse::<usize>().ok()?))
+    });
+    let mut case = match numbers {
+        Some((rows, layers)) => cube(rows, layers, &overrides)?,
+        None => Case::read(args.operand(), &overrides)?,
+    };
+    case.time.end_s = f64::INFINITY;
+    case.time.steps = None;
+    Ok((case, steps.unwrap_or(0)))
+}
+
+/// `layers` cubes of about `rows` cells each in a row, between walls, with a moving lid.
+fn cube(rows: f64, layers: usize, overrides: &[Override]) -> Result<Case> {
+    let n = rows.cbrt().round().max(2.0) as usize;
+    let text = format!(
+        "mesh.box = {{ cells = [{}, {n}, {n}], max = [{layers}, 1, 1] }}\n\
+         fluid.viscosity = 1e-2\ntime = {{ end = 1, max_courant = 0.5 }}\n\
+         [boundary]\nymax = {{ type = \"wall\", velocity = [1, 0, 0] }}\n\
+         xmin.type = \"wall\"\nxmax.type = \"wall\"\nymin.type = \"wall\"\n\
+         zmin.type = \"wall\"\nzmax.type = \"wall\"\n",
+        n * layers
+    );
+    Case::parse(&text, Path::new("box.toml"), overrides)
+}

@@ -1,0 +1,314 @@
+//! The twin with MPI (Open MPI or MPICH, through rsmpi's bindings), and METIS.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+
+use mpi::ffi;
+
+use super::{REDUCE_MOST, Ticket, Transport};
+use crate::{Error, Result};
+
+/// What launchers set for each process they start.
+const LAUNCHERS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PMI_FD"];
+
+/// All processes of the job; MPI ends with it.
+struct World {
+    comm: ffi::MPI_Comm,
+    rank: usize,
+    size: usize,
+    /// `2 * REDUCE_MOST` numbers as one element, and how two of them are combined.
+    pack: ffi::MPI_Datatype,
+    combine: ffi::MPI_Op,
+}
+
+fn check(call: &str, code: c_int) -> Result<()> {
+    if code == 0 {
+        return Ok(());
+    }
+    let mut text = [0 as c_char; 2048];
+    let mut length = 0;
+    // SAFETY: the array is longer than MPI_MAX_ERROR_STRING of Open MPI and MPICH.
+    unsafe { ffi::MPI_Error_string(code, text.as_mut_ptr(), &raw mut length) };
+    let text = text[..(length.max(0) as usize).min(text.len())]
+        .iter()
+        .map(|&c| c as u8 as char);
+    Err(Error::failure(
+        format!("{call} failed: {}", text.collect::<String>()),
+        "look at the network and at the other ranks' messages",
+    ))
+}
+
+/// Sums and largest values of packed elements.
+unsafe extern "C" fn combine(
+    from: *mut c_void,
+    into: *mut c_void,
+    count: *mut c_int,
+    _: *mut ffi::MPI_Datatype,
+) {
+    const N: usize = 2 * REDUCE_MOST;
+    // SAFETY: MPI calls this with `count` elements of the type that the operation was used with,
+    // which is `N` doubles.
+    let (from, into) = unsafe {
+        let n = (*count).max(0) as usize * N;
+        (
+            std::slice::from_raw_parts(from.cast::<f64>(), n),
+            std::slice::from_raw_parts_mut(into.cast::<f64>(), n),
+        )
+    };
+    for (i, (a, b)) in into.iter_mut().zip(from).enumerate() {
+        *a = if i % N < REDUCE_MOST {
+            *a + b
+        } else {
+            a.max(*b)
+        };
+    }
+}
+
+/// Joins the other processes, where a launcher has started this one.
+///
+/// # Errors
+/// MPI does not start.
+pub fn launch() -> Result<Option<Box<dyn Transport>>> {
+    if !LAUNCHERS
+        .iter()
+        .any(|name| std::env::var_os(name).is_some())
+    {
+        return Ok(None);
+    }
+    let mut provided = 0;
+    // SAFETY: called once, before any other MPI call; null arguments are allowed.
+    let code = unsafe {
+        ffi::MPI_Init_thread(
+            null_mut(),
+            null_mut(),
+            ffi::RSMPI_THREAD_FUNNELED,
+            &raw mut provided,
+        )
+    };
+    check("MPI_Init_thread", code)?;
+    let (mut rank, mut size) = (0, 0);
+    let mut comm = MaybeUninit::uninit();
+    let mut pack = MaybeUninit::uninit();
+    let mut op = MaybeUninit::uninit();
+    // SAFETY: MPI is up, and every out-pointer is live.
+    unsafe {
+        // A communicator of its own returns errors instead of ending the process.
+        check(
+            "MPI_Comm_dup",
+            ffi::MPI_Comm_dup(ffi::RSMPI_COMM_WORLD, comm.as_mut_ptr()),
+        )?;
+        let comm = comm.assume_init();
+        check(
+            "MPI_Comm_set_errhandler",
+            ffi::MPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN),
+        )?;
+        check("MPI_Comm_rank", ffi::MPI_Comm_rank(comm, &raw mut rank))?;
+        check("MPI_Comm_size", ffi::MPI_Comm_size(comm, &raw mut size))?;
+        check(
+            "MPI_Type_contiguous",
+            ffi::MPI_Type_contiguous(
+                2 * REDUCE_MOST as c_int,
+                ffi::RSMPI_DOUBLE,
+                pack.as_mut_ptr(),
+            ),
+        )?;
+        check("MPI_Type_commit", ffi::MPI_Type_commit(pack.as_mut_ptr()))?;
+        check(
+            "MPI_Op_create",
+            ffi::MPI_Op_create(Some(combine), 1, op.as_mut_ptr()),
+        )?;
+    }
+    // SAFETY: written by the calls above, all of which succeeded.
+    let (comm, pack, combine) =
+        unsafe { (comm.assume_init(), pack.assume_init(), op.assume_init()) };
+    Ok(Some(Box::new(World {
+        comm,
+        rank: rank as usize,
+        size: size as usize,
+        pack,
+        combine,
+    })))
+}
+
+impl World {
+    fn ticket(request: ffi::MPI_Request) -> Ticket {
+        const { assert!(size_of::<ffi::MPI_Request>() <= size_of::<usize>()) };
+        let mut ticket = 0usize;
+        // SAFETY: a request is a plain handle, no longer than a ticket (asserted).
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                (&raw const request).cast::<u8>(),
+                (&raw mut ticket).cast::<u8>(),
+                size_of::<ffi::MPI_Request>(),
+            );
+        }
+        Ticket(ticket)
+    }
+}
+
+impl Transport for World {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    unsafe fn send(&self, to: usize, tag: i32, data: *const u8, bytes: usize) -> Result<Ticket> {
+        let mut request = MaybeUninit::uninit();
+        // SAFETY: the caller keeps `data` alive; the request is written by the call.
+        unsafe {
+            check(
+                "MPI_Isend",
+                ffi::MPI_Isend(
+                    data.cast(),
+                    bytes as c_int,
+                    ffi::RSMPI_UINT8_T,
+                    to as c_int,
+                    tag,
+                    self.comm,
+                    request.as_mut_ptr(),
+                ),
+            )?;
+            Ok(Self::ticket(request.assume_init()))
+        }
+    }
+
+    unsafe fn receive(&self, from: usize, tag: i32, data: *mut u8, bytes: usize) -> Result<Ticket> {
+        let mut request = MaybeUninit::uninit();
+        // SAFETY: as in `send`.
+        unsafe {
+            check(
+                "MPI_Irecv",
+                ffi::MPI_Irecv(
+                    data.cast(),
+                    bytes as c_int,
+                    ffi::RSMPI_UINT8_T,
+                    from as c_int,
+                    tag,
+                    self.comm,
+                    request.as_mut_ptr(),
+                ),
+            )?;
+            Ok(Self::ticket(request.assume_init()))
+        }
+    }
+
+    unsafe fn reduce(&self, values: *mut [[f64; 2 * REDUCE_MOST]; 2]) -> Result<Ticket> {
+        let mut request = MaybeUninit::uninit();
+        // SAFETY: as in `send`; one element of `pack` is one of the two arrays.
+        unsafe {
+            check(
+                "MPI_Iallreduce",
+                ffi::MPI_Iallreduce(
+                    values.cast(),
+                    values.cast::<[f64; 2 * REDUCE_MOST]>().add(1).cast(),
+                    1,
+                    self.pack,
+                    self.combine,
+                    self.comm,
+                    request.as_mut_ptr(),
+                ),
+            )?;
+            Ok(Self::ticket(request.assume_init()))
+        }
+    }
+
+    fn done(&self, tickets: &mut [Ticket]) -> Result<bool> {
+        let mut all = true;
+        for Ticket(handle) in tickets {
+            let mut flag = 0;
+            // SAFETY: the ticket holds a request of ours; when it is done MPI replaces it by the
+            // null request, for which the test is true.
+            let code = unsafe {
+                ffi::MPI_Test(
+                    (&raw mut *handle).cast(),
+                    &raw mut flag,
+                    ffi::RSMPI_STATUS_IGNORE,
+                )
+            };
+            check("MPI_Test", code)?;
+            all &= flag != 0;
+        }
+        Ok(all)
+    }
+}
+
+fn is_up() -> bool {
+    let (mut begun, mut ended) = (0, 0);
+    // SAFETY: both may be called at any time.
+    unsafe {
+        ffi::MPI_Initialized(&raw mut begun);
+        ffi::MPI_Finalized(&raw mut ended);
+    }
+    begun != 0 && ended == 0
+}
+
+/// Leaves the other processes, at the end of the program: nothing may be under way.
+pub fn finish() {
+    if is_up() {
+        // SAFETY: MPI is up, and no call of it follows.
+        unsafe { ffi::MPI_Finalize() };
+    }
+}
+
+/// Ends all processes; returns where there is no other.
+pub fn abort(code: i32) {
+    let (mut rank, mut size) = (0, 1);
+    if !is_up() {
+        return;
+    }
+    // SAFETY: MPI is up.
+    unsafe {
+        ffi::MPI_Comm_rank(ffi::RSMPI_COMM_WORLD, &raw mut rank);
+        ffi::MPI_Comm_size(ffi::RSMPI_COMM_WORLD, &raw mut size);
+    }
+    if size > 1 {
+        // SAFETY: MPI is up.
+        unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, code) };
+    }
+}
+
+/// What `couloir --version` says of MPI.
+pub fn version() -> String {
+    let mut text = [0 as c_char; 8192 + 1];
+    let mut length = 0;
+    // SAFETY: allowed before MPI_Init; the array is as long as the longest version text.
+    let code = unsafe { ffi::MPI_Get_library_version(text.as_mut_ptr(), &raw mut length) };
+    let length = (length.max(0) as usize).min(text.len());
+    let bytes = text[..length].iter().map(|&c| c as u8 as char);
+    let first: String = bytes
+        .take_while(|c| *c != ',' && *c != '\n' && *c != '\0')
+        .collect();
+    if code == 0 {
+        format!("with {}", first.trim())
+    } else {
+        "with MPI".into()
+    }
+}
+
+/// Part of each vertex of a graph in `parts` parts of like size, with few edges between them
+/// (METIS, multilevel k-way, a fixed seed).
+///
+/// # Errors
+/// METIS refuses.
+pub fn k_way(ptr: &[i32], adjacent: &[i32], parts: usize) -> Result<Vec<u32>> {
+    let refused = |why: String| {
+        Error::failure(
+            format!("METIS cannot cut the mesh into {parts} parts: {why}"),
+            "use fewer ranks",
+        )
+    };
+    let mut part = vec![0i32; ptr.len().saturating_sub(1)];
+    let graph =
+        metis::Graph::new(1, parts as i32, ptr, adjacent).map_err(|e| refused(e.to_string()))?;
+    let graph = graph
+        .set_option(metis::option::Seed(1))
+        .set_option(metis::option::UFactor(10));
+    graph
+        .part_kway(&mut part)
+        .map_err(|e| refused(e.to_string()))?;
+    Ok(part.into_iter().map(|p| p as u32).collect())
+}

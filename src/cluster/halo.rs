@@ -1,0 +1,265 @@
+//! Which values go to which neighbour, and where those that come are kept.
+//!
+//! Vectors hold owned values first; the halo begins at the next whole block (see
+//! [`Buffer::with_halo`]). It is sorted by reach (cells that share a face with an owned one
+//! first), then by rank, then by the cell's number in the whole mesh.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+use std::time::Instant;
+
+use bytemuck::Pod;
+
+use super::comm::{Comm, Ticket};
+use crate::Result;
+use crate::node::Buffer;
+
+const TAG: i32 = 1;
+
+/// How far an exchange reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Cells that share a face with an owned one.
+    Face,
+    /// All that the operators of this rank read.
+    Node,
+}
+
+/// What one neighbour gets and gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Link {
+    /// The neighbour.
+    pub rank: usize,
+    /// Owned rows that it gets; the first `send_near` are those that share a face.
+    pub send: Vec<u32>,
+    /// See `send`.
+    pub send_near: usize,
+    /// Halo places of what it gives, near ones.
+    pub near: Range<usize>,
+    /// The same for those beyond.
+    pub far: Range<usize>,
+}
+
+impl Link {
+    fn sent(&self, reach: Reach) -> &[u32] {
+        match reach {
+            Reach::Face => &self.send[..self.send_near],
+            Reach::Node => &self.send,
+        }
+    }
+
+    fn places(&self, reach: Reach) -> [Range<usize>; 2] {
+        match reach {
+            Reach::Face => [self.near.clone(), 0..0],
+            Reach::Node => [self.near.clone(), self.far.clone()],
+        }
+    }
+
+    fn received(&self, reach: Reach) -> usize {
+        self.places(reach).map(|r| r.len()).iter().sum()
+    }
+}
+
+/// Memory of an exchange; words, so that any number type fits.
+#[derive(Default)]
+struct Post {
+    send: Vec<u64>,
+    receive: Vec<u64>,
+    tickets: Vec<Ticket>,
+    fields: usize,
+    begun: Option<Instant>,
+}
+
+/// The border of a rank.
+pub struct Halo {
+    comm: Rc<Comm>,
+    links: Vec<Link>,
+    len: usize,
+    /// First owned row that any neighbour gets.
+    first_sent: usize,
+    /// For messages.
+    awaited: String,
+    post: RefCell<Post>,
+}
+
+impl std::fmt::Debug for Halo {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Halo")
+            .field("links", &self.links)
+            .field("len", &self.len)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Halo {
+    /// No neighbours.
+    pub fn none() -> Rc<Self> {
+        Rc::new(Self::new(Comm::solo(), Vec::new()))
+    }
+
+    /// The border described by `links`.
+    pub fn new(comm: Rc<Comm>, links: Vec<Link>) -> Self {
+        let len = links.iter().map(|l| l.near.end.max(l.far.end)).max();
+        let sent = links.iter().flat_map(|l| &l.send).min();
+        let ranks: Vec<String> = links.iter().map(|l| l.rank.to_string()).collect();
+        Self {
+            awaited: format!("halo values of rank {}", ranks.join(", ")),
+            len: len.unwrap_or(0),
+            first_sent: sent.map_or(0, |&row| row as usize),
+            comm,
+            links,
+            post: RefCell::default(),
+        }
+    }
+
+    /// The ranks.
+    pub fn comm(&self) -> &Rc<Comm> {
+        &self.comm
+    }
+
+    /// Halo values of a vector.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no neighbour.
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
+    /// The neighbours.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// Values that one exchange of a vector sends.
+    pub fn sent(&self, reach: Reach) -> usize {
+        self.links.iter().map(|l| l.sent(reach).len()).sum()
+    }
+
+    /// Values that one exchange of a vector receives.
+    pub fn received(&self, reach: Reach) -> usize {
+        self.links.iter().map(|l| l.received(reach)).sum()
+    }
+
+    /// Brings the halos of `fields` up to date, all in one message per neighbour.
+    ///
+    /// # Errors
+    /// A rank no longer answers; a transfer between host and device failed.
+    pub fn update<T: Pod>(&self, reach: Reach, fields: &mut [&mut Buffer<T>]) -> Result<()> {
+        if self.links.is_empty() {
+            return Ok(());
+        }
+        {
+            let read: Vec<&Buffer<T>> = fields.iter().map(|b| &**b).collect();
+            self.start(reach, &read)?;
+        }
+        self.wait()?;
+        for (k, field) in fields.iter_mut().enumerate() {
+            let count = self.len;
+            self.place(reach, k, &mut field.halo_mut()?[..count]);
+        }
+        self.finish();
+        Ok(())
+    }
+
+    /// Packs and posts the exchange of `fields`.
+    pub(crate) fn start<T: Pod>(&self, reach: Reach, fields: &[&Buffer<T>]) -> Result<()> {
+        let Some(transport) = self.comm.transport() else {
+            return Ok(());
+        };
+        let mut post = self.post.borrow_mut();
+        let post = &mut *post;
+        post.begun = Some(Instant::now());
+        post.fields = fields.len();
+        let words = |values: usize| (values * size_of::<T>()).div_ceil(8);
+        let sent = words(self.sent(reach) * fields.len());
+        let received = self.received(reach);
+        post.send.resize(sent, 0);
+        post.receive.resize(words(received * fields.len()), 0);
+        post.tickets.clear();
+        let size = size_of::<T>();
+        let base = post.receive.as_mut_ptr().cast::<u8>();
+        let mut at = 0;
+        for link in &self.links {
+            let bytes = link.received(reach) * fields.len() * size;
+            if bytes == 0 {
+                continue;
+            }
+            // SAFETY: the range lies within `receive`, which is neither touched nor moved until
+            // `wait` has returned.
+            let ticket = unsafe { transport.receive(link.rank, TAG, base.add(at), bytes) }?;
+            post.tickets.push(ticket);
+            at += bytes;
+        }
+        let out: &mut [T] = bytemuck::cast_slice_mut(&mut post.send);
+        let mut next = 0;
+        for link in &self.links {
+            for field in fields {
+                let from = self.first_sent.min(field.rows());
+                let values = field.share(0, from)?.host;
+                for (to, &row) in out[next..].iter_mut().zip(link.sent(reach)) {
+                    *to = values[row as usize - from];
+                }
+                next += link.sent(reach).len();
+            }
+        }
+        let base = post.send.as_ptr().cast::<u8>();
+        let mut at = 0;
+        for link in &self.links {
+            let bytes = link.sent(reach).len() * fields.len() * size;
+            if bytes == 0 {
+                continue;
+            }
+            // SAFETY: as above, for `send`.
+            let ticket = unsafe { transport.send(link.rank, TAG, base.add(at), bytes) }?;
+            post.tickets.push(ticket);
+            at += bytes;
+        }
+        self.comm.charge(|s| s.sent_bytes += at as u64);
+        Ok(())
+    }
+
+    /// Drives the exchange under way.
+    pub(crate) fn progress(&self) {
+        if let (Some(transport), Ok(mut post)) = (self.comm.transport(), self.post.try_borrow_mut())
+        {
+            // A failure shows again, with its name, when the exchange is waited for.
+            let _ = transport.done(&mut post.tickets);
+        }
+    }
+
+    /// Waits for the exchange under way.
+    pub(crate) fn wait(&self) -> Result<()> {
+        let mut post = self.post.borrow_mut();
+        self.comm.wait(&mut post.tickets, &self.awaited)
+    }
+
+    /// Copies what came for field `k` to its halo.
+    pub(crate) fn place<T: Pod>(&self, reach: Reach, k: usize, halo: &mut [T]) {
+        let post = self.post.borrow();
+        let values: &[T] = bytemuck::cast_slice(&post.receive);
+        let mut at = 0;
+        for link in &self.links {
+            let count = link.received(reach);
+            let mut from = at + k * count;
+            for place in link.places(reach) {
+                let n = place.len();
+                halo[place].copy_from_slice(&values[from..from + n]);
+                from += n;
+            }
+            at += post.fields * count;
+        }
+    }
+
+    /// Books the exchange.
+    pub(crate) fn finish(&self) {
+        if let Some(begun) = self.post.borrow_mut().begun.take() {
+            self.comm.charge(|s| {
+                s.exchange_s += begun.elapsed().as_secs_f64();
+                s.exchanges += 1;
+            });
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Several processes, one per node: who they are, how cells are dealt out, how they exchange
+//! the values at their borders.
+//!
+//! A rank owns cells. Rows of a matrix are its owned cells, *inner* ones first, then the
+//! *interface*: those that a neighbouring rank needs. Behind them, from the next whole block on,
+//! a vector holds its *halo*: copies of the neighbours' interface values.
+
+pub mod comm;
+pub mod halo;
+pub mod pack;
+pub mod partition;
+pub mod place;
+
+pub use comm::Comm;
+pub use halo::{Halo, Reach};

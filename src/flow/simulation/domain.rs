@@ -1,0 +1,243 @@
+//! What one rank simulates: the whole mesh, or its part of it.
+
+mod share;
+
+use std::rc::Rc;
+
+use share::Share;
+
+use super::setup;
+use crate::cluster::halo::Link;
+use crate::cluster::partition::Partition;
+use crate::cluster::{Comm, Halo};
+use crate::flow::boundary::FaceKind;
+use crate::flow::case::{Boundary, Case};
+use crate::flow::operators::{Local, Operators, Scheme};
+use crate::mesh::part::{Cutter, Members};
+use crate::mesh::{Geometry, Mesh, Quality, cell_graph, locality_order};
+use crate::{Error, Result};
+
+/// The mesh of a rank and the matrices on it.
+pub(super) struct Domain {
+    /// The mesh (of several ranks: owned cells, then those around them).
+    pub mesh: Mesh,
+    /// Its geometry.
+    pub geometry: Geometry,
+    /// What holds at its boundary.
+    pub patches: Vec<setup::Patch>,
+    /// The matrices.
+    pub ops: Operators,
+    /// Discretisation, and why.
+    pub reason: String,
+    /// What the log says of the parts.
+    pub notes: Vec<String>,
+    /// Of all ranks.
+    pub whole: Whole,
+}
+
+/// Sizes of the whole mesh, and where this rank's cells are in it.
+#[derive(Clone, Debug, Default)]
+pub struct Whole {
+    /// Cells of all ranks.
+    pub cells: usize,
+    /// Faces of all ranks, each counted once.
+    pub faces: usize,
+    /// Number in the whole mesh of each owned cell; empty where there is one rank.
+    pub cell: Vec<u32>,
+}
+
+impl Domain {
+    /// The whole mesh, or this rank's part, which rank 0 cuts out and sends.
+    pub fn new(case: &Case, comm: &Rc<Comm>) -> Result<Self> {
+        if comm.size() == 1 {
+            return Self::whole(case);
+        }
+        let mine = if comm.leads() {
+            deal(case, comm)?
+        } else {
+            Share::from_bytes(&comm.receive(0)?)?
+        };
+        Self::part(case, comm, mine)
+    }
+
+    fn whole(case: &Case) -> Result<Self> {
+        let (mesh, _) = case.load_mesh()?;
+        let order = locality_order(&mesh);
+        let mesh = mesh.renumber(&order)?;
+        let geometry = Geometry::of(&mesh);
+        let (scheme, reason) = case.discretisation(&Quality::of(&mesh, &geometry));
+        let patches = setup::patches(case, &mesh)?;
+        let ops = Operators::build(&mesh, &geometry, &kinds(&patches), scheme)?;
+        Ok(Self {
+            whole: Whole {
+                cells: mesh.cells(),
+                faces: mesh.faces(),
+                cell: Vec::new(),
+            },
+            mesh,
+            geometry,
+            patches,
+            ops,
+            reason,
+            notes: Vec::new(),
+        })
+    }
+
+    fn part(case: &Case, comm: &Rc<Comm>, share: Share) -> Result<Self> {
+        let order = order(&share);
+        let mesh = share.mesh.renumber(&order)?;
+        let geometry = Geometry::of(&mesh);
+        let patches = setup::patches(case, &mesh)?;
+        let full = Operators::build(&mesh, &geometry, &kinds(&patches), share.scheme)?;
+        let owned = share.owned;
+        let local = Local::new(&mesh, owned, share.near, comm.rank() as u32, &share.others);
+        let mut row = vec![0u32; owned];
+        for (new, &old) in order[..owned].iter().enumerate() {
+            row[old as usize] = new as u32;
+        }
+        let mut links = share.links;
+        for link in &mut links {
+            link.send.iter_mut().for_each(|c| *c = row[*c as usize]);
+        }
+        let halo = Rc::new(Halo::new(Rc::clone(comm), links));
+        let ops = full.of_part(&local, halo, share.outlet);
+        Ok(Self {
+            mesh,
+            geometry,
+            patches,
+            ops,
+            reason: share.reason,
+            notes: share.notes,
+            whole: Whole {
+                cells: share.cells,
+                faces: share.faces,
+                cell: order[..owned]
+                    .iter()
+                    .map(|&c| share.number[c as usize])
+                    .collect(),
+            },
+        })
+    }
+}
+
+fn kinds(patches: &[setup::Patch]) -> Vec<FaceKind> {
+    let faces = patches.iter();
+    faces
+        .flat_map(|p| p.faces.clone().map(|_| setup::face_kind(&p.boundary)))
+        .collect()
+}
+
+/// Inner cells, then those that a neighbour needs, then the halo as it is.
+fn order(share: &Share) -> Vec<u32> {
+    let (mesh, owned) = (&share.mesh, share.owned as u32);
+    let mut interface = vec![false; share.owned];
+    for (&o, &n) in mesh.owner.iter().zip(&mesh.neighbour) {
+        if o < owned && n >= owned {
+            interface[o as usize] = true;
+        }
+    }
+    let near: Vec<u32> = locality_order(mesh)
+        .into_iter()
+        .filter(|&c| c < owned)
+        .collect();
+    let is = |want: bool| {
+        let interface = &interface;
+        near.iter()
+            .copied()
+            .filter(move |&c| interface[c as usize] == want)
+    };
+    let inner: Vec<u32> = is(false).collect();
+    let rest = is(true).collect::<Vec<u32>>();
+    [inner, rest, (owned..mesh.cells() as u32).collect()].concat()
+}
+
+/// Rank 0 reads the mesh, deals it out, and keeps its own share alone.
+fn deal(case: &Case, comm: &Comm) -> Result<Share> {
+    let (mesh, geometry) = case.load_mesh()?;
+    let (scheme, reason) = case.discretisation(&Quality::of(&mesh, &geometry));
+    drop(geometry);
+    let ranks = comm.size();
+    let (ptr, adjacent) = cell_graph(&mesh);
+    let partition = Partition::new(&ptr, &adjacent, ranks)?;
+    drop((ptr, adjacent));
+    let by_nodes = scheme == Scheme::Consistent;
+    let mut cutter = Cutter::new(&mesh, &partition.part, by_nodes);
+    let members = cutter.members(ranks);
+    let halo = members.iter().map(|m| m.near.len() + m.far.len());
+    let (most, sum) = (halo.clone().max().unwrap_or(0), halo.sum::<usize>());
+    let (least, largest) = (
+        partition.cells.iter().min().unwrap_or(&0),
+        partition.cells.iter().max().unwrap_or(&0),
+    );
+    let notes = vec![format!(
+        "{ranks} ranks: {least} to {largest} cells each, balance {:.3}, {} faces cut; halo {} cells on average, at most {most}",
+        partition.balance(),
+        partition.cut,
+        sum / ranks
+    )];
+    let outlet = mesh.patches.iter().any(|p| {
+        let holds = case.boundary.get(&p.name);
+        !p.faces.is_empty() && matches!(holds, Some(Boundary::Outlet { .. }))
+    });
+    let mut mine = None;
+    for rank in (0..ranks).rev() {
+        let share = Share {
+            scheme,
+            reason: reason.clone(),
+            notes: if rank == 0 { notes.clone() } else { Vec::new() },
+            outlet,
+            cells: mesh.cells(),
+            faces: mesh.faces(),
+            owned: members[rank].owned.len(),
+            near: members[rank].near.len(),
+            others: halo_of(&members[rank])
+                .map(|&c| partition.part[c as usize])
+                .collect(),
+            number: members[rank].owned.clone(),
+            links: links(rank, &members, &partition.part),
+            mesh: cutter.mesh_of(&members[rank]),
+        };
+        if rank == 0 {
+            mine = Some(share);
+        } else {
+            comm.send(rank, &share.bytes())?;
+        }
+    }
+    mine.ok_or_else(|| Error::failure("there is no rank 0", "report this"))
+}
+
+fn halo_of(m: &Members) -> impl Iterator<Item = &u32> {
+    m.near.iter().chain(&m.far)
+}
+
+/// What `rank` gives to and gets from the others.
+fn links(rank: usize, members: &[Members], part: &[u32]) -> Vec<Link> {
+    let mine = &members[rank];
+    let position = |c: &u32| mine.owned.binary_search(c).map_or(0, |i| i as u32);
+    // Lists are sorted by rank: those of one are together.
+    let of = |list: &[u32], r: usize| {
+        let start = list.partition_point(|&c| (part[c as usize] as usize) < r);
+        start..list.partition_point(|&c| part[c as usize] as usize <= r)
+    };
+    let mut all = Vec::new();
+    for (other, theirs) in members.iter().enumerate() {
+        if other == rank {
+            continue;
+        }
+        let send =
+            |list: &[u32]| -> Vec<u32> { list[of(list, rank)].iter().map(position).collect() };
+        let (near, far) = (send(&theirs.near), send(&theirs.far));
+        let beyond = of(&mine.far, other);
+        let link = Link {
+            rank: other,
+            send_near: near.len(),
+            send: [near, far].concat(),
+            near: of(&mine.near, other),
+            far: beyond.start + mine.near.len()..beyond.end + mine.near.len(),
+        };
+        if !link.send.is_empty() || !link.near.is_empty() || !link.far.is_empty() {
+            all.push(link);
+        }
+    }
+    all
+}

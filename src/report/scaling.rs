@@ -1,0 +1,219 @@
+//! Strong and weak scaling as a table, JSON and charts (thesis figures 3.5 to 3.8).
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::svg::{Chart, Series, Style};
+use super::table::{columns, seconds};
+use super::write::write_file;
+use crate::Result;
+use crate::flow::scaling::{Cost, Scaling};
+
+/// One measurement beside the first of its series.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// The measurement.
+    #[serde(flatten)]
+    pub measured: Scaling,
+    /// `(T_N - T_O) / T_comm`; `null` on one rank.
+    pub hidden_share: Option<f64>,
+    /// Parallel efficiency of the product with its exchange hidden, AXPY, DOT and the step.
+    pub efficiency: Efficiency,
+}
+
+/// Parallel efficiencies against the first measurement of a series.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Efficiency {
+    /// Product.
+    pub spmv: f64,
+    /// AXPY.
+    pub axpy: f64,
+    /// DOT.
+    pub dot: f64,
+    /// Time step; `null` where none was done.
+    pub step: Option<f64>,
+}
+
+/// Scaling over numbers of ranks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ScalingReport {
+    /// As many rows per rank in all runs.
+    pub weak: Vec<Point>,
+    /// As many rows in all runs.
+    pub strong: Vec<Point>,
+}
+
+/// A series: efficiency is `T_1 w_N / T_N`, with `w_N` the work per rank over that of the first.
+pub fn series(measured: Vec<Scaling>) -> Vec<Point> {
+    let Some(first) = measured.first().cloned() else {
+        return Vec::new();
+    };
+    let point = |m: Scaling| {
+        let work = |m: &Scaling| m.rows as f64 / m.ranks.max(1) as f64;
+        let load = work(&m) / work(&first);
+        let of = |a: Cost, b: Cost| load * a.median_s / b.median_s;
+        Point {
+            hidden_share: m.hidden_share(),
+            efficiency: Efficiency {
+                spmv: of(first.hidden, m.hidden),
+                axpy: of(first.axpy, m.axpy),
+                dot: of(first.dot, m.dot),
+                step: first.step.zip(m.step).map(|(a, b)| of(a, b)),
+            },
+            measured: m,
+        }
+    };
+    measured.into_iter().map(point).collect()
+}
+
+impl ScalingReport {
+    /// Both tables.
+    pub fn table(&self) -> String {
+        let parts = [("weak", &self.weak), ("strong", &self.strong)];
+        let parts = parts.into_iter().filter(|(_, points)| !points.is_empty());
+        let texts: Vec<String> = parts
+            .map(|(name, points)| format!("{name} scaling\n{}", table(points)))
+            .collect();
+        texts.join("\n\n")
+    }
+
+    /// Writes the report as JSON.
+    ///
+    /// # Errors
+    /// As [`write_file`].
+    pub fn write(&self, path: &Path) -> Result<()> {
+        write_file(path, |out| {
+            serde_json::to_writer_pretty(&mut *out, self)?;
+            writeln!(out)
+        })
+    }
+
+    /// Efficiency over ranks, a chart for each series.
+    pub fn charts(&self) -> Vec<(&'static str, Chart)> {
+        let parts = [("weak", &self.weak), ("strong", &self.strong)];
+        let parts = parts.into_iter().filter(|(_, points)| points.len() > 1);
+        parts
+            .map(|(name, points)| (name, chart(name, points)))
+            .collect()
+    }
+}
+
+fn percent(x: Option<f64>) -> String {
+    x.map_or("n/a".to_owned(), |x| format!("{:.1} %", 100.0 * x))
+}
+
+fn table(points: &[Point]) -> String {
+    let head = [
+        "ranks",
+        "rows",
+        "halo",
+        "OSpMV",
+        "NSpMV",
+        "product",
+        "exchange",
+        "hidden",
+        "N/O",
+        "AXPY",
+        "DOT",
+        "sum",
+        "step",
+        "eff. SpMV",
+        "AXPY",
+        "DOT",
+        "step",
+    ];
+    let rows: Vec<_> = points
+        .iter()
+        .map(|p| {
+            let m = &p.measured;
+            let time = |c: Cost| seconds(c.median_s);
+            [
+                m.ranks.to_string(),
+                m.rows.to_string(),
+                m.halo_most.to_string(),
+                time(m.hidden),
+                time(m.first),
+                time(m.alone),
+                time(m.exchange),
+                percent(p.hidden_share),
+                format!("{:.2}", m.first.median_s / m.hidden.median_s),
+                time(m.axpy),
+                time(m.dot),
+                time(m.reduce),
+                m.step.map_or("n/a".to_owned(), time),
+                percent(Some(p.efficiency.spmv)),
+                percent(Some(p.efficiency.axpy)),
+                percent(Some(p.efficiency.dot)),
+                percent(p.efficiency.step),
+            ]
+        })
+        .collect();
+    columns(&head, &rows)
+}
+
+fn chart(name: &str, points: &[Point]) -> Chart {
+    let line = |what: &str, value: &dyn Fn(&Efficiency) -> Option<f64>| Series {
+        name: what.to_owned(),
+        points: points
+            .iter()
+            .filter_map(|p| Some((p.measured.ranks as f64, value(&p.efficiency)?)))
+            .collect(),
+        style: Style::Line,
+    };
+    Chart {
+        title: format!("{name} scaling: parallel efficiency"),
+        x_label: "ranks".to_owned(),
+        y_label: "efficiency".to_owned(),
+        series: vec![
+            line("SpMV, exchange hidden", &|e| Some(e.spmv)),
+            line("AXPY", &|e| Some(e.axpy)),
+            line("DOT", &|e| Some(e.dot)),
+            line("time step", &|e| e.step),
+        ]
+        .into_iter()
+        .filter(|s| !s.points.is_empty())
+        .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(ranks: usize, rows: usize, t: f64) -> Scaling {
+        let cost = |s: f64| Cost {
+            median_s: s,
+            min_s: s,
+            max_s: s,
+        };
+        Scaling {
+            ranks,
+            rows,
+            hidden: cost(t),
+            first: cost(1.5 * t),
+            exchange: cost(t),
+            axpy: cost(t),
+            dot: cost(2.0 * t),
+            ..Scaling::default()
+        }
+    }
+
+    #[test]
+    fn efficiencies_weigh_the_rows_of_a_rank() {
+        let strong = series(vec![measured(1, 1000, 4.0), measured(4, 1000, 1.25)]);
+        assert_eq!(strong[0].hidden_share, None);
+        assert_eq!(strong[1].hidden_share, Some(0.5));
+        assert!((strong[1].efficiency.spmv - 0.8).abs() < 1e-12);
+        let weak = series(vec![measured(1, 1000, 4.0), measured(2, 2000, 5.0)]);
+        assert!((weak[1].efficiency.dot - 0.8).abs() < 1e-12);
+        assert_eq!(weak[1].efficiency.step, None);
+        let report = ScalingReport { weak, strong };
+        let text = report.table();
+        assert!(
+            text.contains("weak scaling") && text.contains("80.0 %"),
+            "{text}"
+        );
+        assert_eq!(report.charts().len(), 2);
+    }
+}

@@ -1,0 +1,156 @@
+//! Ranks that are lost, hang, or run something else end the job, with a message.
+
+#[path = "program/folder.rs"]
+#[allow(dead_code)]
+mod folder;
+mod ranks;
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use folder::{Folder, Said, said};
+use ranks::{ONE_AT_A_TIME, launcher, mpirun};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_couloir");
+
+/// A run that would last for hours.
+fn endless(folder: &Folder, ranks: usize) -> Option<Command> {
+    let mut command = mpirun(folder, ranks)?;
+    command.args(["run", "cases/cube.toml", "--device", "none"]);
+    command.args(["--set", "time.end=1e6", "--set", "cluster.timeout_s=4"]);
+    command.arg("--out").arg(folder.path("out"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    Some(command)
+}
+
+/// Processes that `parent` has started, by number of their rank.
+fn children(parent: u32) -> Vec<i32> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
+        let name = entry.file_name();
+        let Some(pid) = name.to_str().and_then(|n| n.parse::<i32>().ok()) else {
+            continue;
+        };
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let after = stat.rsplit(')').next().unwrap_or("");
+        let ppid = after.split_whitespace().nth(1).and_then(|p| p.parse().ok());
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        let mark = b"OMPI_COMM_WORLD_RANK=";
+        let at = environment.windows(mark.len()).position(|w| w == mark);
+        if let (Some(at), true) = (at, ppid == Some(parent)) {
+            found.push((environment[at + mark.len()], pid));
+        }
+    }
+    found.sort_unstable();
+    found.into_iter().map(|(_, pid)| pid).collect()
+}
+
+/// Waits until the log, read in another thread, shows a step; then does `harm` to the ranks.
+fn harmed(mut child: Child, signal: i32) -> (Said, Duration) {
+    use std::io::{BufRead, BufReader, Read};
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut seen = String::new();
+    while !seen.contains("step 2 ") {
+        let n = out.read_line(&mut seen).expect("lines");
+        assert!(n > 0, "the run ended by itself: {seen}");
+    }
+    let ranks = children(child.id());
+    assert_eq!(ranks.len(), 3, "{ranks:?}");
+    // SAFETY: a signal to a process that this test has started.
+    unsafe { libc::kill(ranks[1], signal) };
+    let start = Instant::now();
+    let reader = std::thread::spawn(move || {
+        let mut rest = String::new();
+        let _ = out.read_to_string(&mut rest);
+    });
+    let output = child.wait_with_output().expect("an end");
+    reader.join().expect("a log");
+    let said = Said {
+        code: output.status.code(),
+        out: seen,
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    };
+    (said, start.elapsed())
+}
+
+#[test]
+fn a_rank_that_hangs_is_named_with_host_and_step() {
+    let folder = Folder::new();
+    let Some(mut command) = endless(&folder, 3) else {
+        return;
+    };
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    let (said, took) = harmed(command.spawn().expect("mpirun"), libc::SIGSTOP);
+    assert_ne!(said.code, Some(0));
+    let line = said
+        .err
+        .lines()
+        .find(|l| l.starts_with("error: "))
+        .expect("an error");
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
+    let wanted = format!("rank 1 on {} no longer answers", host.trim());
+    assert!(
+        line.contains(&wanted) && line.contains("at step "),
+        "{line}"
+    );
+    assert!(line.contains("cluster.timeout_s"), "{line}");
+    assert!(took < Duration::from_secs(40), "{took:?}");
+}
+
+#[test]
+fn a_rank_that_is_killed_ends_the_job() {
+    let folder = Folder::new();
+    let Some(mut command) = endless(&folder, 3) else {
+        return;
+    };
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    let (said, took) = harmed(command.spawn().expect("mpirun"), libc::SIGKILL);
+    assert_ne!(said.code, Some(0));
+    // The launcher names rank and host, the other ranks the step.
+    assert!(said.err.contains("rank 1"), "{}", said.err);
+    assert!(said.err.contains("at step "), "{}", said.err);
+    assert!(took < Duration::from_secs(40), "{took:?}");
+}
+
+/// Two programs under one launcher: the second with other bytes, or another case.
+fn mixed(first: &[&str], second: &[&str]) -> Option<String> {
+    let folder = Folder::new();
+    let copy = folder.path("couloir-copy");
+    std::fs::copy(PROGRAM, &copy).expect("a copy");
+    let mut command = launcher(&folder, 1)?;
+    let out = folder.path("out");
+    let run = |command: &mut Command, program: &str, args: &[&str]| {
+        command
+            .arg(program)
+            .args(["run", "--steps", "1", "--device", "none"]);
+        command.args(args).arg("--out").arg(&out);
+    };
+    run(&mut command, PROGRAM, first);
+    command.args([":", "-n", "1"]);
+    let other = copy.to_str().expect("a path").to_owned();
+    if second.is_empty() {
+        let mut bytes = std::fs::read(&copy).expect("bytes");
+        bytes.push(0);
+        std::fs::write(&copy, bytes).expect("a file");
+        run(&mut command, &other, first);
+    } else {
+        run(&mut command, PROGRAM, second);
+    }
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    let said = said(&mut command);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    let lines = said.err.lines().filter(|l| l.starts_with("error: "));
+    Some(lines.collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn other_programs_and_cases_are_found_at_the_start() {
+    let cube = ["cases/cube.toml"];
+    let Some(line) = mixed(&cube, &[]) else {
+        return;
+    };
+    assert!(line.contains("the program of rank 1"), "{line}");
+    let line = mixed(&cube, &["cases/cube.toml", "--set", "fluid.viscosity=0.02"]);
+    let line = line.expect("MPI is here");
+    assert!(line.contains("the case file of rank 1"), "{line}");
+}
