@@ -11,5 +11,5 @@ pub mod pack;
 pub mod partition;
 pub mod place;
 
-pub use comm::Comm;
+pub use comm::{Comm, library as mpi_library};
 pub use halo::{Halo, Reach};

@@ -23,7 +23,12 @@ use std::time::{Duration, Instant};
 use crate::node::topology;
 use crate::{Error, Result};
 
-pub use twin::{abort, finish, k_way, version};
+pub use twin::{abort, finish, k_way, library};
+
+/// What `couloir --version` says of MPI.
+pub fn version() -> String {
+    library().map_or("without MPI".into(), |name| format!("with {name}"))
+}
 
 /// Values of one reduction at most: so many sums and so many largest values.
 pub const REDUCE_MOST: usize = 4;

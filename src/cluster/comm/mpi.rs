@@ -271,8 +271,8 @@ pub fn abort(code: i32) {
     }
 }
 
-/// What `couloir --version` says of MPI.
-pub fn version() -> String {
+/// Name and version of the MPI that this program was linked with.
+pub fn library() -> Option<String> {
     let mut text = [0 as c_char; 8192 + 1];
     let mut length = 0;
     // SAFETY: allowed before MPI_Init; the array is as long as the longest version text.
@@ -282,11 +282,12 @@ pub fn version() -> String {
     let first: String = bytes
         .take_while(|c| *c != ',' && *c != '\n' && *c != '\0')
         .collect();
-    if code == 0 {
-        format!("with {}", first.trim())
+    let name = if code == 0 {
+        first.trim()
     } else {
-        "with MPI".into()
-    }
+        "an unknown MPI"
+    };
+    Some(name.to_owned())
 }
 
 /// Part of each vertex of a graph in `parts` parts of like size, with few edges between them

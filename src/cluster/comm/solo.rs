@@ -31,9 +31,9 @@ pub fn finish() {}
 /// Ends all processes; returns where there is no other.
 pub fn abort(_: i32) {}
 
-/// What `couloir --version` says of MPI.
-pub fn version() -> String {
-    "without MPI".into()
+/// Name and version of the MPI that this program was linked with: none.
+pub fn library() -> Option<String> {
+    None
 }
 
 /// Parts of a graph.
