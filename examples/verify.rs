@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example verify [NAME...]`; without names, all of them.
 
-#[path = "../tests/program/mod.rs"]
+#[path = "../tests/support/cases.rs"]
 mod program;
 
 use std::f64::consts::PI;

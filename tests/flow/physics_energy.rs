@@ -1,15 +1,13 @@
 //! Kinetic energy: kept without viscosity, lost at the right rate with it.
 
-mod flow_support;
-
 use std::f64::consts::PI;
 
+use crate::flows::{cube, energies, gmsh, setup};
 use couloir::flow::boundary::FaceKind;
 use couloir::flow::exact::{Abc, Flow, TaylorGreen2d, taylor_green_3d};
 use couloir::flow::operators::Scheme;
 use couloir::mesh::periodic::join_periodic;
 use couloir::mesh::{BoxShape, BoxSpec, Mesh, box_mesh};
-use flow_support::{cube, energies, gmsh, setup};
 
 /// The Taylor-Green vortex that fills the unit cube, which has slip walls.
 fn vortex(x: [f64; 3]) -> [f64; 3] {

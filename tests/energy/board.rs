@@ -1,12 +1,10 @@
 //! Board files: all of them, how a board is recognised, and what is refused.
 
-mod energy_made;
-
 use std::path::Path;
 
+use crate::made::{Made, has};
 use couloir::board::{Board, FILES, Profile};
 use couloir::node::Tree;
-use energy_made::{Made, has};
 
 /// A profile with every key.
 const WHOLE: &str = r#"name = "Board"

@@ -1,10 +1,6 @@
 //! `cross/deploy` against ssh servers on this machine: hosts that work, one that refuses, one
 //! without disk space, one of another architecture.
 
-#[path = "program/folder.rs"]
-#[allow(dead_code)]
-mod folder;
-
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
-use folder::{Folder, Said, is_file, said};
+use crate::folder::{Folder, Said, is_file, said};
 
 const SSHD: &str = "/usr/sbin/sshd";
 

@@ -1,12 +1,10 @@
 //! The lid-driven cavity against Ghia, Ghia and Shin (1982).
 
-mod flow_support;
-
+use crate::flows::{Setup, field, ghia, sample, settings, setup};
 use couloir::flow::boundary::{FaceKind, Vectors};
 use couloir::flow::operators::Scheme;
 use couloir::flow::plain::Plain;
 use couloir::mesh::{BoxShape, BoxSpec, Mesh, box_mesh};
-use flow_support::{Setup, field, ghia, sample, settings, setup};
 
 /// A unit cavity, `n` by `n` blocks, one thick.
 fn flat(shape: BoxShape, n: usize) -> Mesh {

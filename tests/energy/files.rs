@@ -1,11 +1,9 @@
 //! File meters on made trees: what is found, and which rails are chosen.
 
-mod energy_made;
-
 use std::time::Duration;
 
+use crate::made::{Made, PACKAGE, has, joules_during};
 use couloir::energy::{Nameplate, Supply};
-use energy_made::{Made, PACKAGE, has, joules_during};
 
 #[test]
 fn two_sockets_without_their_sub_zones() {

@@ -1,14 +1,12 @@
 //! Sensor files that misbehave, and what sampling costs.
 
-mod energy_made;
-
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::made::{Made, PACKAGE, has};
 use couloir::energy::{self, Context, Nameplate, Supply, Tree};
-use energy_made::{Made, PACKAGE, has};
 
 /// Opens a package whose counter reads as `spoil` leaves it.
 fn unreadable(spoil: impl FnOnce(&Path)) -> String {

@@ -1,15 +1,13 @@
 //! Ethier and Steinman's flow: order of accuracy of the whole step.
 
-mod flow_support;
-
 use std::f64::consts::PI;
 
+use crate::flows::{cube, follow, gmsh, setup};
 use couloir::flow::boundary::FaceKind;
 use couloir::flow::exact::{Abc, EthierSteinman};
 use couloir::flow::operators::Scheme;
 use couloir::mesh::periodic::join_periodic;
 use couloir::mesh::{BoxShape, Mesh};
-use flow_support::{cube, follow, gmsh, setup};
 
 /// Orders of velocity and pressure between two meshes of `[-1, 1]^3`.
 fn orders(meshes: [Mesh; 2], scheme: Scheme, nu: f64, end: f64) -> [f64; 2] {

@@ -1,13 +1,9 @@
 //! Runs that cannot succeed: one clear message, the right exit code, no half-written file.
 
-#[path = "program/folder.rs"]
-#[allow(dead_code)]
-mod folder;
-
 use std::path::Path;
 use std::process::Command;
 
-use folder::{Folder, is_file, refused, said};
+use crate::folder::{Folder, is_file, refused, said};
 
 const CAVITY: [&str; 5] = [
     "cases/cavity.toml",

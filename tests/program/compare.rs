@@ -1,12 +1,8 @@
 //! `couloir compare`: boards side by side, and what cannot be compared.
 
-#[path = "program/folder.rs"]
-#[allow(dead_code)]
-mod folder;
-
 use std::process::{Command, Stdio};
 
-use folder::{Folder, Said, refused, said};
+use crate::folder::{Folder, Said, refused, said};
 use serde_json::{Value, json};
 
 /// A report with what a comparison reads.

@@ -1,16 +1,14 @@
 //! Cores that are not equal: clusters found in made trees, work in proportion to speed, and
 //! results that do not depend on it.
 
-mod energy_made;
-
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::made::Made;
 use couloir::kernel::list;
 use couloir::node::topology::{Cluster, clusters_of, online_cores};
 use couloir::node::{BLOCK, Config, DeviceChoice, Pool, Shares, Tree, topology};
 use couloir::split::{Engine, Policy, random_case};
-use energy_made::Made;
 
 /// What the kernel says of core `n`: capacity, MIDR, highest kHz; what is empty is not said.
 fn core(made: &Made, n: usize, capacity: &str, midr: &str, khz: &str) {

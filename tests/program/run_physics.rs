@@ -1,12 +1,9 @@
 //! Flows of known outcome through the whole program: case, mesh, split time step, profiles.
 
-#[path = "program/mod.rs"]
-mod program;
-
 use std::f64::consts::PI;
 
+use crate::cases::{cavity, centrelines, distance, open_in, run};
 use couloir::report::reference::ghia;
-use program::{cavity, centrelines, distance, open_in, run};
 
 /// Relative change of the kinetic energy per second of a flow that is called steady.
 const STILL: f64 = 1e-4;

@@ -1,17 +1,13 @@
 //! `couloir run` as a user meets it: report, log, files, and results that do not depend on how
 //! the work is split.
 
-#[path = "program/folder.rs"]
-#[allow(dead_code)]
-mod folder;
-
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
+use crate::folder::{Folder, is_file};
 use couloir::flow::case::{Case, Override};
 use couloir::flow::simulation::Simulation;
-use folder::{Folder, is_file};
 use serde_json::{Value, json};
 
 /// A cavity of 1460 prisms, on the CPU.

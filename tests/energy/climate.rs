@@ -1,13 +1,10 @@
 //! Clocks and temperatures of a made tree.
 
-#[path = "energy_made/mod.rs"]
-mod energy_made;
-
 use std::time::{Duration, Instant};
 
+use crate::made::{Made, has};
 use couloir::node::Tree;
 use couloir::node::climate::Climate;
-use energy_made::{Made, has};
 
 const POLICY: &str = "sys/devices/system/cpu/cpufreq/policy4";
 const GPU: &str = "sys/class/devfreq/fb000000.gpu";

@@ -1,17 +1,15 @@
 //! The checks of `couloir doctor` on made trees: each finds what it is for, says the remedy, and
 //! is content with what is well.
 
-mod energy_made;
-
 use std::io::{Error, ErrorKind};
 use std::process::{Command, Stdio};
 
+use crate::made::{Made, has};
 use couloir::board::Board;
 use couloir::doctor::{
     CHECKS, Disk, Finding, Platform, Report, Scene, Seen, Status, examine, examine_one,
 };
 use couloir::node::Tree;
-use energy_made::{Made, has};
 
 fn scene(made: &Made) -> Scene {
     Scene::made(Tree::at(&made.0))

@@ -1,4 +1,5 @@
 //! The built program in a folder of its own.
+#![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use couloir::flow::case::{Case, Override};
 
-const GOOD: &str = include_str!("data/case.toml");
+const GOOD: &str = include_str!("../data/case.toml");
 
 /// The message with which `text` is refused; bad input must lead to exit code 2.
 fn refusal(text: &str) -> String {
@@ -141,7 +141,7 @@ fn damaged_cases_never_panic() {
 /// A wrong key is answered with the list of those allowed, so the lists are asked for.
 #[test]
 fn the_readme_documents_every_key() {
-    let readme = include_str!("../README.md");
+    let readme = include_str!("../../README.md");
     let mut keys = 0;
     for (section, prefix) in [
         ("[mesh]\nzzzz = 1", ""),

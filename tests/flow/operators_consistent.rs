@@ -1,13 +1,11 @@
 //! The consistent operators: exact for linear fields, on every mesh with flat faces.
 #![allow(clippy::needless_range_loop)]
 
-mod flow_support;
-
+use crate::flows::{SHAPES, Setup, cube, meshes, setup};
 use couloir::flow::boundary::FaceKind;
 use couloir::flow::operators::{Momentum, Operators, Scheme};
 use couloir::mesh::periodic::join_periodic;
 use couloir::mesh::{BoxShape, Geometry, Mesh};
-use flow_support::{SHAPES, Setup, cube, meshes, setup};
 
 /// Whether a face is not flat: its centroid and normal are then those of several triangles,
 /// and no sum over faces is exact.

@@ -6,7 +6,7 @@ use couloir::flow::case::{Boundary, Case, InitialField, MeshSource, Override, Sp
 use couloir::node::{DeviceChoice, MemoryKind};
 use couloir::split::Precision;
 
-const GOOD: &str = include_str!("data/case.toml");
+const GOOD: &str = include_str!("../data/case.toml");
 
 fn parse(text: &str, sets: &[(&str, &str)]) -> couloir::Result<Case> {
     let overrides: Vec<Override> = sets

@@ -1,14 +1,10 @@
 //! `couloir run` with a meter outside the node: a TCP listener plays one.
 
-#[path = "program/folder.rs"]
-#[allow(dead_code)]
-mod folder;
-
 use std::io::Write;
 use std::net::TcpListener;
 use std::time::Duration;
 
-use folder::Folder;
+use crate::folder::Folder;
 
 /// A cavity of 1460 prisms, on the CPU.
 const CAVITY: [&str; 5] = [

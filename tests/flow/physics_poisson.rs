@@ -1,15 +1,13 @@
 //! The pressure equation against exact solutions: order of accuracy.
 
-mod flow_support;
-
 use std::f64::consts::PI;
 
+use crate::flows::{Setup, cube, gmsh, setup};
 use couloir::flow::boundary::FaceKind;
 use couloir::flow::exact::{poisson_dirichlet, poisson_neumann};
 use couloir::flow::operators::Scheme;
 use couloir::flow::plain::solve;
 use couloir::mesh::{BoxShape, Mesh};
-use flow_support::{Setup, cube, gmsh, setup};
 
 /// Most sweeps of the deferred non-orthogonal correction.
 const SWEEPS: usize = 8;

@@ -1,14 +1,12 @@
 //! Identities of the operators, to round-off.
 #![allow(clippy::needless_range_loop)]
 
-mod flow_support;
-
+use crate::flows::{Setup, cube, field, meshes, moved, settings, setup};
 use couloir::flow::boundary::FaceKind;
 use couloir::flow::operators::{Momentum, Operators, Scheme};
 use couloir::flow::plain::{Plain, solve};
 use couloir::mesh::{BoxShape, Mesh};
 use couloir::sparse::Csr;
-use flow_support::{Setup, cube, field, meshes, moved, settings, setup};
 
 fn random(n: usize, seed: u64) -> Vec<f64> {
     let mut rng = fastrand::Rng::with_seed(seed);

@@ -1,13 +1,11 @@
 //! Meters of particular boards on made trees.
 
-mod energy_made;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
+use crate::made::{Made, has, joules_during};
 use couloir::energy::Supply;
-use energy_made::{Made, has, joules_during};
 
 /// Watts of the tree's chosen rails.
 fn watts(made: &Made) -> f64 {

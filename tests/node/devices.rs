@@ -1,10 +1,6 @@
 //! Nodes as they are found: without a loader, without a driver, with devices that cannot do what
 //! is asked of them. A run goes on with the CPU wherever it was not told to use a device.
 
-#[path = "program/folder.rs"]
-#[allow(dead_code)]
-mod folder;
-
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
@@ -12,7 +8,7 @@ use couloir::node::{BLOCK, Config, DeviceChoice, MemoryKind, Node, Pool, opencl,
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 
-use folder::{Folder, refused, said};
+use crate::folder::{Folder, refused, said};
 
 const CUBE: [&str; 3] = ["cases/cube.toml", "--steps", "2"];
 

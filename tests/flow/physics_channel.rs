@@ -1,12 +1,10 @@
 //! Channels with inlet and outlet: the outlet lets the flow out, and keeps it stable.
 
-mod flow_support;
-
+use crate::flows::{Setup, field, settings, setup};
 use couloir::flow::boundary::FaceKind;
 use couloir::flow::operators::Scheme;
 use couloir::flow::plain::Plain;
 use couloir::mesh::{BoxShape, BoxSpec, box_mesh};
-use flow_support::{Setup, field, settings, setup};
 
 /// A channel of height 1: velocity given at the left and at the walls, `outlet` at the right,
 /// slip in front and behind.

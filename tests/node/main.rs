@@ -1,0 +1,13 @@
+//! The node: devices, memory, threads of unlike speed, and every kernel on all of them.
+
+#[path = "../support/folder.rs"]
+mod folder;
+#[path = "../support/made.rs"]
+mod made;
+
+mod big_little;
+mod devices;
+mod kernels;
+mod linear;
+mod mixed;
+mod precond;
