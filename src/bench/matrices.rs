@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::graphs;
 use crate::mesh::{Geometry, check, gmsh};
 use crate::node::pages;
-use crate::sparse::{Csr, matrix_market, order};
+use crate::sparse::{Csr, matrix_market};
 use crate::{Error, Result};
 
 /// Where the matrix comes from.
@@ -137,7 +137,7 @@ pub enum Ordering {
     /// As they come.
     #[default]
     None,
-    /// By length, then reverse Cuthill-McKee.
+    /// By length, then reverse Cuthill-McKee: [`Csr::reordered`].
     Rcm,
     /// By lot, always the same: the worst case.
     Random,
@@ -168,35 +168,13 @@ impl Ordering {
             let what = format!("a matrix of {} x {} has no symmetric order", a.rows, a.cols);
             return Err(Error::input(place, what, "leave --order out"));
         }
-        let order = match self {
-            Self::Random => {
-                let mut order: Vec<u32> = (0..a.rows as u32).collect();
-                fastrand::Rng::with_seed(1).shuffle(&mut order);
-                order
-            }
-            _ => by_length_and_rcm(a),
-        };
-        let new = order::inverse(&order);
-        Ok(Csr::from_rows(a.rows, a.cols, |i, row| {
-            row.extend(a.row(order[i] as usize).map(|(j, v)| (new[j], v)));
-        }))
-    }
-}
-
-fn by_length_and_rcm(a: &Csr) -> Vec<u32> {
-    let t = a.transpose();
-    let symmetric = t.row_ptr == a.row_ptr && t.col == a.col;
-    let rcm = match symmetric {
-        true => order::reverse_cuthill_mckee(&a.row_ptr, &a.col),
-        false => {
-            let both = a.sum(1.0, &t, 1.0);
-            order::reverse_cuthill_mckee(&both.row_ptr, &both.col)
+        if self == Self::Rcm {
+            return Ok(a.reordered()?.matrix);
         }
-    };
-    let lengths: Vec<u32> = (a.row_ptr.windows(2))
-        .map(|w| (w[1] - w[0]) as u32)
-        .collect();
-    order::by_length_then(&lengths, &rcm)
+        let mut order: Vec<u32> = (0..a.rows as u32).collect();
+        fastrand::Rng::with_seed(1).shuffle(&mut order);
+        Ok(a.permuted(&order))
+    }
 }
 
 #[cfg(test)]
