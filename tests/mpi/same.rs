@@ -1,12 +1,7 @@
 //! Several ranks compute what one does.
 
-#[path = "program/folder.rs"]
-#[allow(dead_code)]
-mod folder;
-mod ranks;
-
-use folder::Folder;
-use ranks::{difference, fields, mpirun, run};
+use crate::folder::Folder;
+use crate::ranks::{difference, fields, mpirun, run};
 use serde_json::Value;
 
 /// Quick and tight: what remains is round-off.
@@ -263,7 +258,7 @@ fn a_wrong_case_ends_all_ranks() {
     let Some(mut command) = mpirun(&folder, 2) else {
         return;
     };
-    let said = folder::said(command.args(["run", "cases/none.toml"]));
+    let said = crate::folder::said(command.args(["run", "cases/none.toml"]));
     assert_eq!(said.code, Some(2), "{}", said.err);
     assert_eq!(said.err.matches("error: ").count(), 1, "{}", said.err);
 }

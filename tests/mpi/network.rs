@@ -1,20 +1,15 @@
 //! Four "boards" joined by shaped 1 Gbit/s links: the same flow, and what the exchange costs.
 
-#[path = "program/folder.rs"]
-#[allow(dead_code)]
-mod folder;
-mod ranks;
-
 use std::process::Command;
 
-use folder::{Folder, said};
-use ranks::{ONE_AT_A_TIME, difference, fields, mpirun};
+use crate::folder::{Folder, said};
+use crate::ranks::{ONE_AT_A_TIME, difference, fields, mpirun};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_couloir");
 
 /// A shell command in the network of `tools/network`, `$0` being the program; `None`, said
 /// loudly, where there is no such network.
-fn on_boards(folder: &Folder, shell: &str) -> Option<folder::Said> {
+fn on_boards(folder: &Folder, shell: &str) -> Option<crate::folder::Said> {
     mpirun(folder, 1)?;
     let mut command = Command::new("tools/network");
     command

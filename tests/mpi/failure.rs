@@ -1,15 +1,10 @@
 //! Ranks that are lost, hang, or run something else end the job, with a message.
 
-#[path = "program/folder.rs"]
-#[allow(dead_code)]
-mod folder;
-mod ranks;
-
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use folder::{Folder, Said, said};
-use ranks::{ONE_AT_A_TIME, launcher, mpirun};
+use crate::folder::{Folder, Said, said};
+use crate::ranks::{ONE_AT_A_TIME, launcher, mpirun};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_couloir");
 
