@@ -30,15 +30,6 @@ static PLACES: [[u8; WIDTH]; 1 << WIDTH] = {
     places
 };
 
-/// `v` where `mask` has a bit, else `other`.
-#[inline(always)]
-fn or<T: Real>(mut v: Group<T>, mask: u32, other: T) -> Group<T> {
-    for l in 0..WIDTH {
-        v.0[l] = if mask >> l & 1 == 1 { v.0[l] } else { other };
-    }
-    v
-}
-
 /// The values that follow each other from `at` on for the rows of `mask`, not 0; -0 elsewhere.
 #[inline(always)]
 pub(super) fn packed<T: Real, const P: usize>(
@@ -57,24 +48,36 @@ pub(super) fn packed<T: Real, const P: usize>(
             v[p].0[l] = unsafe { *planes[p].get_unchecked(at + place) };
         }
         if mask != ALL {
-            v[p] = or(v[p], mask, -T::ZERO);
+            v[p] = v[p].or(mask, Group::splat(-T::ZERO));
         }
     }
     v
 }
 
-/// The value at `at` for the rows of `mask`; -0 elsewhere.
+/// The value at `at`, for all rows.
 #[inline(always)]
-pub(super) fn one<T: Real, const P: usize>(
-    planes: [&[T]; P],
-    at: usize,
-    mask: u32,
-) -> [Group<T>; P] {
+pub(super) fn one<T: Real, const P: usize>(planes: [&[T]; P], at: usize) -> [Group<T>; P] {
     let mut v = [Group::ZERO; P];
     for p in 0..P {
-        v[p] = or(Group::splat(planes[p][at]), mask, -T::ZERO);
+        // SAFETY: every value of a step lies in the plane (see `Mat`).
+        v[p] = Group::splat(unsafe { *planes[p].get_unchecked(at) });
     }
     v
+}
+
+/// `x[at .. at + WIDTH]`.
+///
+/// # Safety
+/// All of it lies in `x`.
+#[inline(always)]
+pub(super) unsafe fn window<T: Real, const X: usize>(x: [&[T]; X], at: usize) -> [Group<T>; X] {
+    let mut xs = [Group::ZERO; X];
+    for k in 0..X {
+        debug_assert!(at + WIDTH <= x[k].len());
+        // SAFETY: the caller's promise.
+        xs[k] = Group(unsafe { *x[k].as_ptr().add(at).cast() });
+    }
+    xs
 }
 
 /// How a kind of step stores its columns.
@@ -89,46 +92,6 @@ pub(super) trait Columns<T: Real>: Sized {
         g: usize,
         mask: u32,
     ) -> [Group<T>; X];
-}
-
-/// Neighbouring rows have neighbouring columns, from the base on.
-pub(super) struct Affine;
-
-impl<T: Real> Columns<T> for Affine {
-    #[inline(always)]
-    fn gather<const X: usize>(
-        x: [&[T]; X],
-        base: u32,
-        _: &[Self],
-        _: usize,
-        g: usize,
-        mask: u32,
-    ) -> [Group<T>; X] {
-        let mut xs = [Group::ZERO; X];
-        let column = base.wrapping_add((g * WIDTH) as u32);
-        let some = mask.trailing_zeros();
-        for k in 0..X {
-            for l in 0..WIDTH as u32 {
-                let row = if mask == ALL || mask >> l & 1 == 1 {
-                    l
-                } else {
-                    some
-                };
-                let j = if mask == ALL {
-                    column as usize + l as usize
-                } else {
-                    column.wrapping_add(row) as usize
-                };
-                // SAFETY: `row` is one that has the entry, so its column is below `cols` (see
-                // `Mat`), and `x` is as long (asserted by `sums`).
-                xs[k].0[l as usize] = unsafe { *x[k].get_unchecked(j) };
-            }
-            if mask != ALL {
-                xs[k] = or(xs[k], mask, T::ZERO);
-            }
-        }
-        xs
-    }
 }
 
 macro_rules! differences {
@@ -157,7 +120,7 @@ macro_rules! differences {
                 }
                 if mask != ALL {
                     for k in 0..X {
-                        xs[k] = or(xs[k], mask, T::ZERO);
+                        xs[k] = xs[k].or(mask, Group::ZERO);
                     }
                 }
                 xs

@@ -43,6 +43,24 @@ pub fn chunk_mut<X>(x: &mut [X], at: usize) -> &mut [X; WIDTH] {
     c
 }
 
+/// The rows of the slice that begins with row `i`.
+#[inline(always)]
+pub fn slice_at<T>(x: &[T], i: usize) -> &[T; SLICE] {
+    let Some(rows) = x.get(i..).and_then(<[T]>::first_chunk) else {
+        unreachable!("operands are whole blocks")
+    };
+    rows
+}
+
+/// As [`slice_at`], to write.
+#[inline(always)]
+pub fn slice_at_mut<T>(x: &mut [T], i: usize) -> &mut [T; SLICE] {
+    let Some(rows) = x.get_mut(i..).and_then(<[T]>::first_chunk_mut) else {
+        unreachable!("operands are whole blocks")
+    };
+    rows
+}
+
 /// Makes what was [put](Group::put) past the caches visible to other cores in order.
 pub(crate) fn flush_streams() {
     #[cfg(target_arch = "x86_64")]
@@ -85,14 +103,18 @@ impl<T: Real> Group<T> {
         let to = chunk_mut(x, i);
         #[cfg(target_arch = "x86_64")]
         {
-            use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+            use std::arch::x86_64::{__m128i, _mm_stream_si128};
+            const STEP: usize = size_of::<__m128i>();
             let to = to.as_mut_ptr().cast::<__m128i>();
             if stream && to.is_aligned() {
-                let from = self.0.as_ptr().cast::<__m128i>();
-                for k in 0..size_of::<Self>() / size_of::<__m128i>() {
-                    // SAFETY: both are WIDTH values long, `to` is aligned, and every x86-64 has
-                    // these instructions.
-                    unsafe { _mm_stream_si128(to.add(k), _mm_loadu_si128(from.add(k))) };
+                let step = STEP / size_of::<T>();
+                for k in 0..size_of::<Self>() / STEP {
+                    // SAFETY: both are WIDTH values long, `to` is aligned, any bits are either
+                    // type, and every x86-64 has this instruction.
+                    unsafe {
+                        let part = self.0.as_ptr().add(k * step).cast::<__m128i>();
+                        _mm_stream_si128(to.add(k), part.read_unaligned());
+                    }
                 }
                 return;
             }
@@ -109,6 +131,15 @@ impl<T: Real> Group<T> {
             c.0[l] = self.0[l].fma(b.0[l], c.0[l]);
         }
         c
+    }
+
+    /// Itself where `mask` has the row's bit, else `other`.
+    #[inline(always)]
+    pub fn or(mut self, mask: u32, other: Self) -> Self {
+        for l in 0..WIDTH {
+            self.0[l] = self.0[l].or(mask, l, other.0[l]);
+        }
+        self
     }
 
     /// Magnitudes.

@@ -4,7 +4,7 @@
 //! A slice's steps are decoded once, and its sums are kept in the first-level cache: one pass
 //! over columns rather than rows.
 
-use super::columns::{ALL, Affine, Columns, one, packed};
+use super::columns::{ALL, Columns, one, packed, window};
 use super::group::{Group, WIDTH};
 use super::{MAX_PLANES, Real};
 
@@ -97,6 +97,8 @@ struct Block<'a> {
     affine: usize,
     ones: usize,
     short: usize,
+    /// Every step takes an entry of every row.
+    full: bool,
     /// Mask and base of each step.
     steps: &'a [[u32; 2]],
     /// First difference, in words.
@@ -115,6 +117,7 @@ impl<'a, T: Real> Mat<'a, T> {
             affine,
             ones,
             short,
+            full: self.index[at + 1] & FULL != 0,
             steps: bytemuck::cast_slice(steps),
             differences: at + 2 + steps.len(),
         }
@@ -152,6 +155,34 @@ impl<'a, T: Real> Mat<'a, T> {
             })
     }
 
+    /// As [`Mat::sums`], where steps reach beyond the ends of the vectors for rows that lack them.
+    #[inline(always)]
+    fn row_by_row<Q: Terms<T, P, X, S>, const P: usize, const X: usize, const S: usize>(
+        &self,
+        planes: [usize; P],
+        x: [&[T]; X],
+        i: usize,
+        before: &Sums<T, S>,
+    ) -> Sums<T, S> {
+        let mut s = copied(before);
+        for l in 0..SLICE {
+            for (e, j) in self.row(i + l) {
+                let (mut v, mut xs) = ([Group::ZERO; P], [Group::ZERO; X]);
+                for p in 0..P {
+                    v[p] = Group::splat(self.planes[planes[p]][e]);
+                }
+                for k in 0..X {
+                    xs[k] = Group::splat(x[k][j]);
+                }
+                let sums = Q::add(v, xs, s[l / WIDTH]);
+                for k in 0..S {
+                    s[l / WIDTH][k].0[l % WIDTH] = sums[k].0[l % WIDTH];
+                }
+            }
+        }
+        s
+    }
+
     /// `s` with the terms of every entry of the rows `i .. i + SLICE` in the given planes and at
     /// the columns of the vectors `x`; `i` is a multiple of [`SLICE`].
     #[inline(always)]
@@ -176,22 +207,152 @@ impl<'a, T: Real> Mat<'a, T> {
         let (affine, rest) = b.steps.split_at(b.ones);
         let (affine, ones) = affine.split_at(b.affine);
         let (short, wide) = rest.split_at(b.short - b.ones);
-        steps::<T, Q, Affine, P, X, S>(affine, &[], &mut d.clone(), i, v, &mut value, x, &mut s);
-        for &[mask, base] in ones {
-            for g in 0..GROUPS {
-                let mine = mask >> (g * WIDTH) & ALL;
-                if mine != 0 {
-                    let x = Affine::gather(x, (i as u32).wrapping_add(base), &[], 0, g, mine);
-                    s[g] = Q::add(one(v, value, mine), x, s[g]);
-                }
-            }
-            value += 1;
+        if !b.full && !within(affine, ones, i, x) {
+            return self.row_by_row::<Q, P, X, S>(planes, x, i, &s);
         }
-        steps::<T, Q, u16, P, X, S>(short, self.halves, &mut d, i, v, &mut value, x, &mut s);
-        d = d.div_ceil(2);
-        steps::<T, Q, u32, P, X, S>(wide, self.index, &mut d, i, v, &mut value, x, &mut s);
+        // As many sums at once as the registers hold, beside the masks of rows that lack entries.
+        if b.full && S * size_of::<T>() <= 8 {
+            // SAFETY: every row has its entry in every step.
+            s = unsafe {
+                regular::<T, Q, P, X, S, GROUPS, true>(affine, ones, i, 0, v, value, x, s)
+            };
+        } else {
+            let (low, high) = ([s[0], s[1]], [s[2], s[3]]);
+            // SAFETY: as above, or as checked.
+            let low =
+                unsafe { regular::<T, Q, P, X, S, 2, false>(affine, ones, i, 0, v, value, x, low) };
+            // SAFETY: as above.
+            let high = unsafe {
+                regular::<T, Q, P, X, S, 2, false>(affine, ones, i, 2, v, value, x, high)
+            };
+            s = [low[0], low[1], high[0], high[1]];
+        }
+        for &[mask, _] in affine {
+            value += mask.count_ones() as usize;
+        }
+        value += ones.len();
+        if short.len() + wide.len() > 0 {
+            s = steps::<T, Q, u16, P, X, S>(short, self.halves, &mut d, i, v, &mut value, x, &s);
+            d = d.div_ceil(2);
+            s = steps::<T, Q, u32, P, X, S>(wide, self.index, &mut d, i, v, &mut value, x, &s);
+        }
         s
     }
+}
+
+/// Whether all rows' columns by the affine steps of the slice of row `i`, also of rows that lack
+/// the entry, lie within the vectors.
+#[inline(always)]
+fn within<T, const X: usize>(
+    affine: &[[u32; 2]],
+    ones: &[[u32; 2]],
+    i: usize,
+    x: [&[T]; X],
+) -> bool {
+    let mut least = usize::MAX;
+    for k in 0..X {
+        least = least.min(x[k].len());
+    }
+    let mut within = true;
+    for &[_, base] in affine {
+        within &= (i as u32).wrapping_add(base) as usize + SLICE <= least;
+    }
+    for &[_, base] in ones {
+        within &= (i as u32).wrapping_add(base) as usize + SLICE <= least;
+    }
+    within
+}
+
+/// `N` groups of a slice, from the group `g` on, through its affine steps, whose values begin at
+/// `value`.
+///
+/// # Safety
+/// [`within`] is true; where `FULL`, every row has every entry.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+unsafe fn regular<
+    T: Real,
+    Q: Terms<T, P, X, S>,
+    const P: usize,
+    const X: usize,
+    const S: usize,
+    const N: usize,
+    const FULL: bool,
+>(
+    affine: &[[u32; 2]],
+    ones: &[[u32; 2]],
+    i: usize,
+    g: usize,
+    planes: [&[T]; P],
+    mut value: usize,
+    x: [&[T]; X],
+    mut s: [[Group<T>; S]; N],
+) -> [[Group<T>; S]; N] {
+    let shift = g * WIDTH;
+    let first = (i + shift) as u32;
+    for &[mask, base] in affine {
+        let mut at = value + (mask & ((1 << shift) - 1)).count_ones() as usize;
+        value += mask.count_ones() as usize;
+        let column = first.wrapping_add(base) as usize;
+        for n in 0..N {
+            // SAFETY: the caller's promise.
+            let xs = unsafe { window(x, column + n * WIDTH) };
+            if FULL || mask == u32::MAX {
+                s[n] = Q::add(packed(planes, at, ALL), xs, s[n]);
+                at += WIDTH;
+                continue;
+            }
+            let mine = mask >> (shift + n * WIDTH) & ALL;
+            if mine != 0 {
+                s[n] = or(mine, Q::add(packed(planes, at, mine), xs, s[n]), s[n]);
+                at += mine.count_ones() as usize;
+            }
+        }
+    }
+    for &[mask, base] in ones {
+        let v = one(planes, value);
+        value += 1;
+        let column = first.wrapping_add(base) as usize;
+        if FULL || mask == u32::MAX {
+            for n in 0..N {
+                // SAFETY: the caller's promise.
+                let xs = unsafe { window(x, column + n * WIDTH) };
+                s[n] = Q::add(v, xs, s[n]);
+            }
+        } else {
+            for n in 0..N {
+                // SAFETY: the caller's promise.
+                let xs = unsafe { window(x, column + n * WIDTH) };
+                s[n] = or(mask >> (shift + n * WIDTH), Q::add(v, xs, s[n]), s[n]);
+            }
+        }
+    }
+    s
+}
+
+/// A copy that may be indexed freely, so that the original can stay in registers.
+#[inline(always)]
+fn copied<T: Real, const S: usize>(s: &Sums<T, S>) -> Sums<T, S> {
+    let mut copy = zero();
+    for g in 0..GROUPS {
+        for k in 0..S {
+            copy[g][k] = s[g][k];
+        }
+    }
+    copy
+}
+
+/// `new` for the rows of `mask`, `old` for the others.
+#[inline(always)]
+fn or<T: Real, const S: usize>(
+    mask: u32,
+    new: [Group<T>; S],
+    mut old: [Group<T>; S],
+) -> [Group<T>; S] {
+    for k in 0..S {
+        old[k] = new[k].or(mask, old[k]);
+    }
+    old
 }
 
 /// Takes the steps of one kind, whose values begin at `value` and differences at `d`.
@@ -212,8 +373,9 @@ fn steps<
     planes: [&[T]; P],
     value: &mut usize,
     x: [&[T]; X],
-    s: &mut Sums<T, S>,
-) {
+    before: &Sums<T, S>,
+) -> Sums<T, S> {
+    let mut s = copied(before);
     for &[mask, base] in steps {
         let base = (i as u32).wrapping_add(base);
         if mask == u32::MAX {
@@ -237,4 +399,5 @@ fn steps<
             }
         }
     }
+    s
 }

@@ -2,8 +2,8 @@
 //! entries beside a unit diagonal: 2 flops per entry and 5 per row; 12 bytes per entry and 16 per
 //! row (fp64).
 
-use super::group::{Group, Lanes, slices};
-use super::mat::{Products, loaded, parts};
+use super::group::{Group, Lanes, WIDTH, slice_at, slice_at_mut, slices};
+use super::mat::{GROUPS, Products, loaded};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use super::pcg_scalars::LENGTH;
 use crate::node::BLOCK;
@@ -56,15 +56,17 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     for b in 0..r.n / BLOCK {
         let (mut ps, mut ss) = (Lanes::ZERO, Lanes::ZERO);
         for i in slices(b) {
-            let mut start = loaded([p], i);
+            let (p, out) = (slice_at(p, i), slice_at_mut(out, i));
+            let mut start = loaded([p], 0);
             for [s] in &mut start {
                 *s = c * *s;
             }
             let sums = a.sums(Products, [0], [x], r.first + i, start);
-            for (i, [s]) in parts(i, sums) {
-                s.put(out, i, r.stream);
-                ps.add(i, Group::load(p, i) * s);
-                ss.add(i, s * s);
+            for g in 0..GROUPS {
+                let (at, [s]) = (g * WIDTH, sums[g]);
+                s.put(out, at, r.stream);
+                ps.add(at, Group::load(p, at) * s);
+                ss.add(at, s * s);
             }
         }
         r.partial[0][b] = ps.sum();

@@ -33,10 +33,12 @@ pub trait Real:
     fn abs(self) -> Self;
     /// The larger one; the other if one is not a number.
     fn max(self, b: Self) -> Self;
+    /// Itself where `mask` has bit `l`, else `other`.
+    fn or(self, mask: u32, l: usize, other: Self) -> Self;
 }
 
 macro_rules! real {
-    ($t:ty, $cl:literal, $name:literal) => {
+    ($t:ty, $bits:ty, $cl:literal, $name:literal) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const CL: &'static str = $cl;
@@ -61,9 +63,18 @@ macro_rules! real {
             fn max(self, b: Self) -> Self {
                 <$t>::max(self, b)
             }
+            #[inline(always)]
+            fn or(self, mask: u32, l: usize, other: Self) -> Self {
+                // Bits as wide as the numbers: a vector of them is a vector of masks.
+                if mask as $bits & (1 << l) != 0 {
+                    self
+                } else {
+                    other
+                }
+            }
         }
     };
 }
 
-real!(f64, "double", "fp64");
-real!(f32, "float", "fp32");
+real!(f64, u64, "double", "fp64");
+real!(f32, u32, "float", "fp32");

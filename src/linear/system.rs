@@ -81,7 +81,7 @@ impl<T: Real> System<T> {
         });
         let root_t: Vec<T> = root.iter().map(|&d| T::of(d)).collect();
         let inverse: Vec<T> = root.iter().map(|&d| T::of(over(d))).collect();
-        let beside = Sell::from_csr(node, &beside)?;
+        let beside = Sell::fixed(node, &beside)?;
         let mut residual = engine.site(kernel::pcg_residual::kernel(), &name("residual"), n)?;
         engine.keep_border(&mut residual, halo, beside.inner_rows());
         Ok(Self {

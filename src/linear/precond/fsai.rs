@@ -169,8 +169,8 @@ impl<T: Real> Fsai<T> {
         engine.keep_border(&mut middle, halo, inner);
         Ok(Self {
             halo: Rc::clone(halo),
-            transpose: Sell::from_csr(node, &g.transpose())?,
-            g: Sell::from_csr(node, &g)?,
+            transpose: Sell::fixed(node, &g.transpose())?,
+            g: Sell::fixed(node, &g)?,
             u: node.buffer_with_halo(n, halo.len())?,
             v: node.buffer(n)?,
             z: node.buffer(n)?,

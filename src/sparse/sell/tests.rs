@@ -147,6 +147,37 @@ fn what_a_row_lacks_adds_nothing() {
 }
 
 #[test]
+fn what_a_row_lacks_amid_others_adds_nothing() {
+    let node = node();
+    // Row 40 lacks what its neighbours have at the same distance: it sees neither the value nor
+    // what is not a number.
+    let lacks = |i: usize| i == 40 || i == 255;
+    let a = Csr::from_rows(256, 256, |i, row| {
+        if !lacks(i) {
+            row.push((i as u32 + 1, 2.0));
+        }
+    });
+    let mut x: Vec<f64> = (0..256).map(f64::from).collect();
+    x[41] = f64::NAN;
+    for s in [Sell::<f64>::from_csr(&node, &a), Sell::fixed(&node, &a)] {
+        let s = s.unwrap();
+        let m = s.view(false, true).unwrap();
+        for i in (0..256).step_by(SLICE) {
+            let start = [[Group::splat(-0.0)]; mat::GROUPS];
+            for (i, [got]) in parts(i, m.sums(Products, [0], [&x], i, start)) {
+                for l in 0..WIDTH {
+                    let want = match i + l {
+                        row if lacks(row) => -0.0,
+                        row => 2.0 * x[row + 1],
+                    };
+                    assert_eq!(got.0[l].to_bits(), want.to_bits(), "row {}", i + l);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_regular_costs_little() {
     let node = node();
     let a = grid(64, |i, j| if i == j { 6.0 } else { -1.0 });
