@@ -1,43 +1,58 @@
-//! `mixed CELLS [--device auto|none|N] [--threads N] [--tolerance T] [--repeat N]`: the pressure
-//! solve in mixed against double precision on CELLS^3 cells, to the same tolerance: iterations,
-//! true residual, least time and spread, interleaved.
+//! `mixed MATRIX [--order none|rcm] [--uneven] [--device auto|none|N] [--threads N] [--split R]
+//! [--tolerance T] [--repeat N]`: the pressure solve in mixed against double precision, to the same
+//! tolerance: iterations, true residual, median time and spread, interleaved.
+//!
+//! MATRIX is as for `couloir bench`, such as `tet:1000000`, or a number: the singular Laplacian of
+//! that many cells along each axis. With `--uneven` every link has a weight of its own, as on a
+//! mesh whose cells differ, so that nothing of the matrix can be left out.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use couloir::bench::{Ordering, Origin};
 use couloir::linear::Solver;
 use couloir::node::{Config, DeviceChoice};
 use couloir::sparse::Csr;
 use couloir::split::cache::Cache;
 use couloir::split::{Engine, Policy, Precision};
 
+/// Searches for cuts end after this time, too.
+const TUNING_MOST: Duration = Duration::from_secs(20);
+
 type Error = Box<dyn std::error::Error>;
 
-/// The seven-point Laplacian of a box of n^3 cells with spacings 1, `y` and `z`, no flow through
-/// its sides; where `given`, values are given on them.
-fn laplacian(n: usize, [y, z]: [f64; 2], given: bool) -> Csr {
-    let per_side = [1.0, 1.0 / (y * y), 1.0 / (z * z)];
+/// The seven-point Laplacian of n^3 cells, no flow through the sides of their box.
+fn closed_box(n: usize) -> Csr {
     Csr::from_rows(n * n * n, n * n * n, |i, row| {
-        let at = [i % n, i / n % n, i / n / n];
-        let stride = [1, n, n * n];
+        let mut links = 0.0;
+        for stride in [1, n, n * n] {
+            let at = i / stride % n;
+            let (down, up) = (at > 0, at + 1 < n);
+            row.extend(down.then(|| ((i - stride) as u32, -1.0)));
+            row.extend(up.then(|| ((i + stride) as u32, -1.0)));
+            links += f64::from(u8::from(down) + u8::from(up));
+        }
+        row.push((i as u32, links));
+    })
+}
+
+/// `a` with weights of 0.5 to 1.5 on its links; what its rows lack to a sum of zero stays.
+fn uneven(a: &Csr) -> Csr {
+    let weight = |i: usize, j: usize| {
+        let pair = ((i.min(j) as u64) << 32) | i.max(j) as u64;
+        0.5 + fastrand::Rng::with_seed(pair).f64()
+    };
+    Csr::from_rows(a.rows, a.cols, |i, row| {
         let mut diagonal = 0.0;
-        for k in (0..3).rev() {
-            if at[k] > 0 {
-                row.push(((i - stride[k]) as u32, -per_side[k]));
-                diagonal += per_side[k];
-            } else if given {
-                diagonal += 2.0 * per_side[k];
+        for (j, v) in a.row(i) {
+            if j == i {
+                diagonal += v;
+                continue;
             }
+            let new = v * weight(i, j);
+            diagonal += v - new;
+            row.push((j as u32, new));
         }
-        let middle = row.len();
-        for k in 0..3 {
-            if at[k] + 1 < n {
-                row.push(((i + stride[k]) as u32, -per_side[k]));
-                diagonal += per_side[k];
-            } else if given {
-                diagonal += 2.0 * per_side[k];
-            }
-        }
-        row.insert(middle, (i as u32, diagonal));
+        row.push((i as u32, diagonal));
     })
 }
 
@@ -50,45 +65,73 @@ struct Run {
     residual: f64,
 }
 
+impl Run {
+    /// One solve, from zero; it is also a step to the tuner.
+    fn solve(&mut self, a: &Csr, b: &[f64], tolerance: f64) -> Result<(), Error> {
+        let node = &self.engine.node;
+        let (mut rhs, mut x) = (node.buffer_from(b)?, node.buffer::<f64>(a.rows)?);
+        let start = Instant::now();
+        let s = (self.solver).solve(&self.engine, &mut rhs, &mut x, tolerance, 0.0, 100_000)?;
+        let seconds = start.elapsed().as_secs_f64();
+        self.engine.step_done(seconds);
+        self.seconds.push(seconds);
+        let product = a.apply(x.read()?);
+        let rr: f64 = product.iter().zip(b).map(|(p, b)| (b - p).powi(2)).sum();
+        let bb: f64 = b.iter().map(|b| b * b).sum();
+        (self.iterations, self.residual) = (s.iterations, (rr / bb).sqrt());
+        if !s.converged || self.residual > 2.0 * tolerance {
+            return Err(format!("{}: {s:?}, true {:.2e}", self.name, self.residual).into());
+        }
+        Ok(())
+    }
+}
+
 fn main() -> Result<(), Error> {
     let mut args = std::env::args().skip(1);
-    let n: usize = args.next().ok_or("CELLS is missing")?.parse()?;
+    let matrix = args.next().ok_or("MATRIX is missing")?;
     let (mut config, mut tolerance, mut repeat) = (Config::default(), 1e-8, 5);
-    let (mut given, mut spacing) = (false, [1.0, 1.0]);
+    let (mut order, mut weighted, mut policy) = (Ordering::None, false, Policy::Auto);
     while let Some(flag) = args.next() {
-        if flag == "--given" {
-            given = true;
+        if flag == "--uneven" {
+            weighted = true;
             continue;
         }
         let value = args.next().ok_or("a value is missing")?;
         match flag.as_str() {
+            "--order" => {
+                let named = Ordering::ALL.into_iter().find(|o| o.name() == value);
+                order = named.ok_or("no such order")?;
+            }
             "--device" => config.device = value.parse::<DeviceChoice>()?,
             "--threads" => config.threads = Some(value.parse()?),
+            "--split" => policy = Policy::Fixed(value.parse()?),
             "--tolerance" => tolerance = value.parse()?,
             "--repeat" => repeat = value.parse()?,
-            "--y" => spacing[0] = value.parse()?,
-            "--z" => spacing[1] = value.parse()?,
             _ => return Err(format!("unknown flag {flag}").into()),
         }
     }
-    let a = laplacian(n, spacing, given);
+    let cells: Option<usize> = matrix.parse().ok();
+    let mut a = match cells {
+        Some(n) => closed_box(n),
+        None => order.apply(&Origin::parse(&matrix)?.matrix()?, &matrix)?,
+    };
+    if weighted {
+        a = uneven(&a);
+    }
+    let singular = cells.is_some();
+    println!("{matrix}: {} rows, {} entries", a.rows, a.entries());
     let mut rng = fastrand::Rng::with_seed(1);
-    let tau = std::f64::consts::TAU;
+    let wave = |i: usize| (20.0 * i as f64 / a.rows as f64).sin();
     let mut b: Vec<f64> = (0..a.rows)
-        .map(|i| {
-            let s = (i % n) as f64 / n as f64;
-            let t = (i / n / n) as f64 / n as f64;
-            (tau * s).cos() * (2.0 * tau * t).sin() + 0.1 * (rng.f64() - 0.5)
-        })
+        .map(|i| wave(i) + 0.1 * (rng.f64() - 0.5))
         .collect();
-    if !given {
+    if singular {
         let mean = b.iter().sum::<f64>() / b.len() as f64;
         b.iter_mut().for_each(|b| *b -= mean);
     }
-    let size = b.iter().map(|b| b * b).sum::<f64>().sqrt();
     let mut runs = Vec::new();
     for precision in [Precision::Fp64, Precision::Mixed] {
-        let opened = Engine::open_in(Some(precision), &config, Policy::Auto);
+        let opened = Engine::open_in(Some(precision), &config, policy);
         let alone = Config {
             device: DeviceChoice::None,
             memory: None,
@@ -97,13 +140,13 @@ fn main() -> Result<(), Error> {
         let mut engine = match opened {
             // A device without fp64: the CPU alone is what it has to beat.
             Err(_) if precision == Precision::Fp64 => {
-                Engine::open_in(Some(precision), &alone, Policy::Auto)?
+                Engine::open_in(Some(precision), &alone, policy)?
             }
             opened => opened?,
         };
         let bandwidth = engine.bandwidth()?;
         engine.begin_from(&bandwidth, Cache::empty(None));
-        let solver = Solver::new(&engine, &a, !given)?;
+        let solver = Solver::new(&engine, &a, singular)?;
         for note in &engine.node.notes {
             println!("{}: {note}", precision.name());
         }
@@ -116,26 +159,18 @@ fn main() -> Result<(), Error> {
             residual: 0.0,
         });
     }
-    // The first round warms up and tunes.
-    for round in 0..=repeat {
+    for run in &mut runs {
+        // Until the cuts are found: where memory is discrete a solve is one measurement of them.
+        let start = Instant::now();
+        run.solve(&a, &b, tolerance)?;
+        while run.engine.is_tuning(&run.solver.sites()) && start.elapsed() < TUNING_MOST {
+            run.solve(&a, &b, tolerance)?;
+        }
+        run.seconds.clear();
+    }
+    for _ in 0..repeat {
         for run in &mut runs {
-            let node = &run.engine.node;
-            let (mut rhs, mut x) = (node.buffer_from(&b)?, node.buffer::<f64>(a.rows)?);
-            let start = Instant::now();
-            let s = run
-                .solver
-                .solve(&run.engine, &mut rhs, &mut x, tolerance, 0.0, 100_000)?;
-            let seconds = start.elapsed().as_secs_f64();
-            if round > 0 {
-                run.seconds.push(seconds);
-            }
-            let product = a.apply(x.read()?);
-            let rr: f64 = product.iter().zip(&b).map(|(p, b)| (b - p).powi(2)).sum();
-            run.iterations = s.iterations;
-            run.residual = rr.sqrt() / size;
-            if !s.converged || run.residual > 2.0 * tolerance {
-                return Err(format!("{}: {s:?}, true {:.2e}", run.name, run.residual).into());
-            }
+            run.solve(&a, &b, tolerance)?;
         }
     }
     let mut medians = Vec::new();

@@ -12,7 +12,7 @@ use crate::input::{self, nearest};
 use crate::node::Tree;
 use crate::{Error, Result};
 
-pub use profile::{Cluster, Energy, Gpu, Match, Power, Profile, Rail};
+pub use profile::{Cluster, Energy, Gpu, Match, Power, Profile, Rail, Tuned};
 
 /// Names and texts of `board/*.toml`, in the order of the alphabet.
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/boards.rs"));

@@ -25,6 +25,9 @@ pub struct Profile {
     pub clusters: Vec<Cluster>,
     /// `[gpu]`: the device that shares the memory; none if OpenCL does not reach it.
     pub gpu: Option<Gpu>,
+    /// `[tuned]`: where searches begin; what is left out is measured.
+    #[serde(default)]
+    pub tuned: Tuned,
     /// `[power]`.
     #[serde(default)]
     pub power: Power,
@@ -83,6 +86,14 @@ pub struct Gpu {
 
 fn one() -> usize {
     1
+}
+
+/// `[tuned]`: what was found on such boards. What a run finds itself goes first in the next one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tuned {
+    /// `split`: the device's share of a kernel's rows with which the search begins, 0 to 1.
+    pub split: Option<f64>,
 }
 
 /// `[power]`, watts of the whole board.
@@ -203,6 +214,10 @@ fn check(d: &Decoded<Profile>) -> Result<()> {
             let remedy = "give 1 or more, or leave [gpu] out";
             return Err(d.wrong("gpu.devices", "0 devices are no GPU", remedy));
         }
+    }
+    if let Some(split) = p.tuned.split.filter(|s| !(0.0..=1.0).contains(s)) {
+        let remedy = "give 0 (all on the CPU) to 1, or leave the key out";
+        return Err(d.wrong("tuned.split", format!("{split} is out of range"), remedy));
     }
     let w = p.power;
     positive("power.idle_w", w.idle_w)?;

@@ -17,11 +17,13 @@ use super::case::{Boundary, Case, Overlap, StepSize};
 use super::operators::Scheme;
 use super::plain::Settings;
 use super::stepper::{Monitor, StepResult, Stepper};
+use crate::board::Board;
 use crate::cluster::place::Place;
 use crate::cluster::{Comm, Halo};
 use crate::energy::Gauge;
 use crate::mesh::Mesh;
 use crate::mesh::geometry::Geometry;
+use crate::node::Tree;
 use crate::sparse::Csr;
 use crate::split::cache::Cache;
 use crate::split::{Bandwidth, Engine};
@@ -186,6 +188,10 @@ impl Simulation {
         }
         engine.begin_from(&bandwidth, cache);
         engine.join(comm, case.cluster.overlap == Overlap::On);
+        let board = Board::open(&case.node.board, &Tree::at("/"))?;
+        if let Some(split) = board.and_then(|b| b.profile.tuned.split) {
+            engine.begin_at(split);
+        }
         let preconditioner = case.poisson.preconditioner;
         let mut stepper = Stepper::with(&engine, &ops, settings, preconditioner, &u, &given, dt_s)?;
         let monitor = stepper.monitor(&engine)?;

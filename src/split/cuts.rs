@@ -22,6 +22,21 @@ const JOINT_BUDGET_S: f64 = 1.0;
 /// Parts of a cut that all sites share.
 const JOINT_PARTS: usize = 128;
 
+/// A tuner of the cut that all sites share. It begins with all rows on the device: any other
+/// share but none copies vectors at every call. Between the ends there is one valley at most,
+/// around their balance, which is visited in any case.
+fn joint(objective: Objective) -> Tuner {
+    let params = Params {
+        objective,
+        first_step: 1.0 / 8.0,
+        max_points: 24,
+        restarts: 0,
+        budget_s: JOINT_BUDGET_S,
+        ..Params::default()
+    };
+    Tuner::new(JOINT_PARTS, 1, 1.0, params)
+}
+
 impl<T: Real> Engine<T> {
     /// Takes the measured bandwidths and the splits of earlier runs as the start of the search
     /// at sites made from now on.
@@ -31,15 +46,7 @@ impl<T: Real> Engine<T> {
         self.cache = cache;
         let discrete = self.node.memory == MemoryKind::Discrete;
         if discrete && self.program.is_some() && self.policy == Policy::Auto {
-            let params = Params {
-                objective: self.objective,
-                first_step: 1.0 / 8.0,
-                max_points: 24,
-                budget_s: JOINT_BUDGET_S,
-                ..Params::default()
-            };
-            let tuner = Tuner::new(JOINT_PARTS, 1, self.device_share, params);
-            self.joint = Some(Rc::new(RefCell::new(tuner)));
+            self.joint = Some(Rc::new(RefCell::new(joint(self.objective))));
         }
         let (cache, joint) = (&self.cache, &self.joint);
         if let Some(single) = &mut self.single {
@@ -50,8 +57,17 @@ impl<T: Real> Engine<T> {
         }
     }
 
-    /// A tuner that starts where an earlier run ended, else at the share that equation 3.4 of the
-    /// thesis gives to the device.
+    /// Begins the search at sites made from now on at this share of the rows on the device, unless
+    /// an earlier run's end is known, or all sites share one cut.
+    pub fn begin_at(&mut self, device_share: f64) {
+        self.device_share = device_share;
+        if let Some(single) = &mut self.single {
+            single.begin_at(device_share);
+        }
+    }
+
+    /// A tuner that starts where an earlier run ended, else at the share that the board's file or
+    /// equation 3.4 of the thesis gives to the device.
     pub(super) fn tuner(&self, site: &Place) -> Tuner {
         let params = Params {
             objective: self.objective,
@@ -173,5 +189,65 @@ impl<T: Real> Engine<T> {
     /// Cuts `site` at the multiple of the block nearest to `ratio`, for good.
     pub fn set_ratio(&self, site: &mut Site<T>, ratio: f64) {
         site.tuner = Tuner::fixed(site.rows, BLOCK, ratio);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step on a node whose device has memory of its own: sides that take `host_s` and
+    /// `device_s` for all rows, and copies where both work.
+    fn step_s(part: usize, [host_s, device_s, copies_s]: [f64; 3]) -> f64 {
+        let r = part as f64 / JOINT_PARTS as f64;
+        let both = part > 0 && part < JOINT_PARTS;
+        (host_s * (1.0 - r)).max(device_s * r) + if both { copies_s } else { 0.0 }
+    }
+
+    /// Settles; the ratio, the steps that it took, and the time above that of the best cut.
+    fn settle(node: [f64; 3], noise: f64) -> (f64, usize, f64) {
+        let mut rng = fastrand::Rng::with_seed(7);
+        let mut tuner = joint(Objective::Time);
+        let best_s = (0..=JOINT_PARTS)
+            .map(|part| step_s(part, node))
+            .fold(f64::INFINITY, f64::min);
+        let (mut steps, mut excess_s) = (0, 0.0);
+        while tuner.tuning() {
+            let true_s = step_s(tuner.cut(), node);
+            let seconds_s = true_s * (1.0 + noise * (rng.f64() - 0.5));
+            tuner.record(Call { seconds_s });
+            (steps, excess_s) = (steps + 1, excess_s + true_s - best_s);
+            assert!(steps < 1000, "{node:?}: the search does not end");
+        }
+        (tuner.ratio(), steps, excess_s)
+    }
+
+    #[test]
+    fn a_device_with_memory_of_its_own_soon_takes_all() {
+        // Host and copies from little to much slower than the device.
+        for host in [2.0, 5.0, 20.0, 80.0] {
+            for copies in [1.0, 4.0, 30.0] {
+                for noise in [0.0, 0.1] {
+                    let node = [host * 5e-3, 5e-3, copies * 5e-3];
+                    let (ratio, steps, excess_s) = settle(node, noise);
+                    assert_eq!(ratio, 1.0, "{node:?}, noise {noise}");
+                    assert!(steps <= 50, "{node:?}, noise {noise}: {steps} steps");
+                    // What is under way when the budget is spent comes to its end.
+                    let most_s = JOINT_BUDGET_S + 4.0 * (node[0] + node[2]);
+                    assert!(excess_s <= most_s, "{node:?}, noise {noise}: {excess_s} s");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_slow_or_has_cheap_copies_does_not() {
+        let (ratio, ..) = settle([5e-3, 50e-3, 10e-3], 0.02);
+        assert_eq!(ratio, 0.0);
+        // The corner, 4 ms at one half, is better than either end.
+        let node = [6e-3, 6e-3, 1e-3];
+        let (ratio, ..) = settle(node, 0.02);
+        let part = (ratio * JOINT_PARTS as f64).round() as usize;
+        assert!(step_s(part, node) <= 1.05 * 4e-3, "{ratio}");
     }
 }

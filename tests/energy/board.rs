@@ -38,6 +38,8 @@ command = "read-them"
 name = "all"
 files = ["sys/all"]
 chip = "ina2"
+[tuned]
+split = 0.6
 "#;
 
 fn names_in_the_folder() -> Vec<String> {
@@ -94,6 +96,7 @@ fn what_boards_md_knows_is_there() {
     assert_eq!(thesis.watts(), Some(5.0));
     assert_eq!(open("minotauro").watts(), Some(300.0));
     assert_eq!(thesis.profile.peak_gb_s, Some(12.8));
+    assert_eq!(thesis.profile.tuned.split, Some(0.6));
     let rock = open("rk3588");
     assert_eq!(
         rock.watts(),
@@ -286,6 +289,12 @@ fn wrong_files_are_refused_with_line_and_key() {
             "",
             "energy.rail",
             "give files or chip",
+        ),
+        (
+            "split = 0.6",
+            "split = 60",
+            "33: tuned.split",
+            "give 0 (all on the CPU) to 1",
         ),
         ("[gpu]", "[gpu", "15", "correct the TOML"),
     ] {
