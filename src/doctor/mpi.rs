@@ -2,33 +2,67 @@
 
 use super::{Finding, Scene, ok, problem, warning};
 
+/// Variables in which launchers tell a process how many there are.
+const SIZES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
+/// What is called, and what it is called where several are installed.
+const LAUNCHERS: [&str; 2] = ["mpirun", "mpiexec"];
+const NAMED: [&str; 3] = ["mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra"];
+
+/// What Open MPI and its launchers call themselves.
+const OPEN_MPI: [&str; 3] = ["open mpi", "openmpi", "openrte"];
+
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
-    let Some(library) = &scene.mpi else {
-        return vec![ok("built without MPI: one process, one node")];
-    };
-    let launcher = ["mpirun", "mpiexec"].into_iter();
-    let mut said = launcher.filter_map(|name| (scene.program)(name, &["--version"]));
-    let Some(text) = said.next() else {
-        let built = Mpi::of(library).name();
-        let what = format!("built with {built}, but there is no mpirun");
-        let remedy = "install the launcher of the same version (Debian: openmpi-bin or mpich)";
-        return vec![warning(what, remedy)];
-    };
-    let (built, found) = (Mpi::of(library), Mpi::of(&text));
-    let line = text.lines().next().unwrap_or("").trim();
-    // Releases of one major version start each other's programs.
-    let same = built.kind == found.kind && built.major() == found.major();
-    vec![match same {
-        true => ok(format!("built with {}, started by {}", built.name(), found.name())),
-        false => problem(
-            format!("built with {}, but mpirun is {}", built.name(), line),
-            format!(
-                "put the mpirun of {} first in PATH, or build with the MPI that is there; \
-                 otherwise every process believes to be alone",
-                built.name()
-            ),
-        ),
+    vec![match &scene.mpi {
+        Some(library) => launcher(scene, &Mpi::of(library)),
+        None => alone(scene),
     }]
+}
+
+/// A binary without MPI under a launcher is as many runs as there are processes.
+fn alone(scene: &Scene) -> Finding {
+    let size = |name: &&str| (scene.variable)(name)?.trim().parse::<usize>().ok();
+    match SIZES.iter().find_map(size).filter(|&n| n > 1) {
+        None => ok("built without MPI: one process, one node"),
+        Some(n) => problem(
+            format!("started as {n} processes, but built without MPI: each is a run of its own"),
+            "build with --features mpi (cross/build: --mpi), or start it without mpirun",
+        ),
+    }
+}
+
+fn launcher(scene: &Scene, built: &Mpi) -> Finding {
+    let version = |&name: &&'static str| Some((name, (scene.program)(name, &["--version"])?));
+    let Some((name, text)) = LAUNCHERS.iter().find_map(version) else {
+        let what = format!("built with {}, but there is no mpirun", built.name());
+        let remedy = "install the launcher of the same version (Debian: openmpi-bin or mpich)";
+        return warning(what, remedy);
+    };
+    let found = Mpi::of(&text);
+    let place = place(scene, name).unwrap_or_else(|| name.to_owned());
+    if built.starts_under(&found) {
+        let what = format!("built with {}, started by {}", built.name(), found.name());
+        return ok(format!("{what} ({place})"));
+    }
+    let right = NAMED.iter().filter_map(version);
+    let right = right.filter(|(_, text)| built.starts_under(&Mpi::of(text)));
+    let remedy = match right.map(|(name, _)| name).next() {
+        Some(name) => format!("start it with {name}"),
+        None => format!(
+            "put the mpirun of {} first in PATH, or build with the MPI that is there",
+            built.name()
+        ),
+    };
+    problem(
+        format!("built with {}, but {place} is {}", built.name(), found.name()),
+        format!("{remedy}; otherwise every process believes to be alone"),
+    )
+}
+
+/// Where in PATH a program is.
+fn place(scene: &Scene, name: &str) -> Option<String> {
+    let path = (scene.variable)("PATH")?;
+    let mut files = path.split(':').map(|folder| format!("{folder}/{name}"));
+    files.find(|file| scene.tree.exists(file.trim_start_matches('/')))
 }
 
 /// What an MPI calls itself, taken apart.
@@ -41,7 +75,7 @@ impl Mpi {
     fn of(text: &str) -> Self {
         let low = text.to_lowercase();
         let kind = match () {
-            _ if low.contains("open mpi") || low.contains("open-mpi") => "Open MPI",
+            _ if OPEN_MPI.iter().any(|name| low.contains(name)) => "Open MPI",
             _ if low.contains("intel") => "Intel MPI",
             _ if low.contains("mpich") || low.contains("hydra") => "MPICH",
             _ => "an unknown MPI",
@@ -53,6 +87,11 @@ impl Mpi {
             .unwrap_or("")
             .to_owned();
         Self { kind, version }
+    }
+
+    /// Releases of one major version start each other's programs.
+    fn starts_under(&self, launcher: &Self) -> bool {
+        self.kind == launcher.kind && self.major() == launcher.major()
     }
 
     fn major(&self) -> &str {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::board::Board;
+use crate::cluster;
 use crate::node::opencl::{self, DeviceInfo};
 use crate::node::{Config, DeviceChoice, Tree};
 use crate::split::{Engine, Policy};
@@ -16,7 +17,7 @@ pub struct Scene {
     pub board: Option<Board>,
     /// Its OpenCL platforms.
     pub opencl: OpenCl,
-    /// The MPI library that this binary was built with, as it calls itself.
+    /// The MPI library that this binary loads, as it calls itself.
     pub mpi: Option<String>,
     /// The disk that results go to.
     pub disk: Option<Disk>,
@@ -70,7 +71,7 @@ impl Scene {
             tree: Tree::at("/"),
             board,
             opencl: platforms(),
-            mpi: None,
+            mpi: cluster::mpi_library(),
             disk: disk(Path::new(".")),
             variable: |name| std::env::var(name).ok(),
             program: output,

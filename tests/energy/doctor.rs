@@ -525,30 +525,90 @@ fn launcher_and_library_are_of_one_mpi() {
     let mut s = scene(&made);
     content(&s, "mpi");
     s.mpi = Some("Open MPI v4.1.4, package: Debian OpenMPI".to_owned());
-    finds(
-        &s,
-        "mpi",
-        Status::Warning,
-        &["Open MPI 4.1.4, but there is no mpirun", "openmpi-bin"],
-    );
+    let parts = ["Open MPI 4.1.4, but there is no mpirun", "openmpi-bin"];
+    finds(&s, "mpi", Status::Warning, &parts);
     s.program =
         |name, _| (name == "mpirun").then(|| "mpirun (Open MPI) 4.1.2\n\nReport bugs\n".to_owned());
     content(&s, "mpi");
-    s.program = |_, _| Some("HYDRA build details:\n    Version:  4.0.2\n".to_owned());
+    // Where it is, if PATH says so.
+    made.write("opt/mpi/bin/mpirun", "");
+    s.variable = |name| (name == "PATH").then(|| "/bin:/opt/mpi/bin".to_owned());
+    content(&s, "mpi");
+    let found = one(&s, "mpi").what;
+    has(&found, &["by Open MPI 4.1.2 (/opt/mpi/bin/mpirun)"]);
+
+    s.program = |name, _| match name {
+        "mpirun" => Some("HYDRA build details:\n    Version:  4.0.2\n".to_owned()),
+        _ => None,
+    };
     let parts = [
-        "built with Open MPI 4.1.4, but mpirun is HYDRA",
-        "first in PATH",
+        "built with Open MPI 4.1.4, but /opt/mpi/bin/mpirun is MPICH 4.0.2",
+        "put the mpirun of Open MPI 4.1.4 first in PATH",
+        "believes to be alone",
     ];
     finds(&s, "mpi", Status::Problem, &parts);
-    s.mpi = Some("MPICH Version: 4.0.2".to_owned());
-    content(&s, "mpi");
-    s.program = |_, _| Some("mpirun (Open MPI) 5.0.1".to_owned());
+    // The right one is there, under another name.
+    s.program = |name, _| match name {
+        "mpirun" => Some("HYDRA build details:\n    Version:  4.0.2\n".to_owned()),
+        "mpirun.openmpi" => Some("mpirun.openmpi (OpenRTE) 4.1.4\n".to_owned()),
+        _ => None,
+    };
     finds(
         &s,
         "mpi",
         Status::Problem,
-        &["built with MPICH 4.0.2", "Open MPI"],
+        &["start it with mpirun.openmpi"],
     );
+    s.mpi = Some("MPICH Version:      4.0.2".to_owned());
+    content(&s, "mpi");
+    s.program = |_, _| Some("mpirun (Open MPI) 5.0.1".to_owned());
+    let parts = ["built with MPICH 4.0.2", "Open MPI 5.0.1"];
+    finds(&s, "mpi", Status::Problem, &parts);
+    // Another major version of the same.
+    s.mpi = Some("Open MPI v4.1.4".to_owned());
+    finds(
+        &s,
+        "mpi",
+        Status::Problem,
+        &["but /opt/mpi/bin/mpirun is Open MPI 5.0.1"],
+    );
+}
+
+#[test]
+fn a_binary_without_mpi_under_a_launcher_is_a_problem() {
+    let made = Made::new();
+    let mut s = scene(&made);
+    s.variable = |name| (name == "OMPI_COMM_WORLD_SIZE").then(|| "1".to_owned());
+    content(&s, "mpi");
+    s.variable = |name| (name == "PMI_SIZE").then(|| "4".to_owned());
+    let parts = ["as 4 processes, but built without MPI", "--features mpi"];
+    finds(&s, "mpi", Status::Problem, &parts);
+}
+
+/// The program itself beside a launcher that is made up.
+#[test]
+fn the_command_asks_the_launcher_in_path() {
+    use std::os::unix::fs::PermissionsExt;
+    let made = Made::new();
+    made.write("bin/mpirun", "#!/bin/sh\necho 'mpirun (Open MPI) 99.0.1'\n");
+    let launcher = made.path("bin/mpirun");
+    std::fs::set_permissions(&launcher, PermissionsExt::from_mode(0o755)).unwrap();
+    let file = made.path("report.json");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_couloir"));
+    command.args(["doctor", "--json", file.to_str().unwrap()]);
+    // No device: no kernels to compile.
+    command.env("OCL_ICD_VENDORS", "/nonexistent");
+    command
+        .env("PATH", launcher.parent().unwrap())
+        .env("PMI_SIZE", "2");
+    let output = command.stdin(Stdio::null()).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let part = match couloir::cluster::mpi_library() {
+        Some(_) => format!("but {} is Open MPI 99.0.1", launcher.display()),
+        None => "started as 2 processes, but built without MPI".to_owned(),
+    };
+    has(&text, &[&part]);
 }
 
 #[test]
@@ -596,7 +656,9 @@ fn the_report_is_the_contract() {
 fn the_command_tells_people_and_machines_the_same() {
     let call = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_couloir"));
-        command.arg("doctor").args(args).stdin(Stdio::null());
+        // Not rusticl, which compiles for minutes: the kernels' own test judges it.
+        command.arg("doctor").args(args).env("RUSTICL_ENABLE", "");
+        command.stdin(Stdio::null());
         command.output().expect("the binary starts")
     };
     let machine = call(&["--json"]);
