@@ -1,9 +1,11 @@
 //! Device programs: compiled at start-up from embedded source, cached as binaries.
 
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use nix::fcntl::{Flock, FlockArg};
 use opencl3::kernel::Kernel;
 use opencl3::program::Program as Cl;
 use opencl3::types::cl_device_id;
@@ -35,6 +37,7 @@ impl Program {
             info.platform, info.name, info.version, info.driver
         );
         let file = cache.map(|dir| dir.join(format!("{:016x}.clbin", hash(key.as_bytes()))));
+        let _turn = file.as_deref().and_then(turn);
         let ids = [info.id as cl_device_id];
         if let Some(binary) = file.as_deref().and_then(load) {
             match Cl::create_and_build_from_binary(&device.link.context, &[&binary], options) {
@@ -113,6 +116,32 @@ fn load(file: &Path) -> Option<Vec<u8>> {
     (u64::from_le_bytes(*sum) == hash(binary)).then(|| binary.to_vec())
 }
 
+/// The right to compile what belongs in `file`; none if it is there already, or cannot be had.
+/// Several processes of one node start at once: the first compiles, the others wait for it.
+fn turn(file: &Path) -> Option<Turn> {
+    if file.exists() {
+        return None;
+    }
+    std::fs::create_dir_all(file.parent()?).ok()?;
+    let lock = file.with_extension("lock");
+    let open = File::options().append(true).create(true).open(&lock).ok()?;
+    let held = Flock::lock(open, FlockArg::LockExclusive).ok()?;
+    Some(Turn { held, lock })
+}
+
+/// Given back when it goes; the file goes with it, since who waits for it holds it open.
+struct Turn {
+    #[allow(dead_code)]
+    held: Flock<File>,
+    lock: PathBuf,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.lock);
+    }
+}
+
 fn store(file: &Path, binary: &[u8]) -> std::io::Result<()> {
     if binary.is_empty() {
         return Ok(());
@@ -188,6 +217,29 @@ mod tests {
             assert!(what.contains("-D X=1"), "{what}");
             assert!(remedy.contains("--device none"), "{remedy}");
         });
+    }
+
+    #[test]
+    fn the_second_waits_for_the_binary_of_the_first() {
+        let folder = Folder::new("turn");
+        let file = folder.0.join("a.clbin");
+        let first = turn(&file).expect("nobody else wants it");
+        let second = std::thread::spawn({
+            let file = file.clone();
+            move || {
+                let _turn = turn(&file);
+                load(&file)
+            }
+        });
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert!(!second.is_finished());
+        store(&file, b"binary").unwrap();
+        drop(first);
+        assert_eq!(second.join().unwrap().as_deref(), Some(&b"binary"[..]));
+        assert!(turn(&file).is_none());
+        assert_eq!(folder.files(), [file]);
+        // Where nothing can be kept nobody waits.
+        assert!(turn(Path::new("/proc/none/a.clbin")).is_none());
     }
 
     #[test]

@@ -29,7 +29,19 @@ impl Folder {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("couloir-run-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::create_dir_all(folder.join("couloir")).expect("a folder");
+        // Splits are found anew, but kernels need not be compiled for each folder.
+        if let Some(shared) = couloir::node::program::cache_dir() {
+            let drivers = shared.parent().expect("not the root");
+            for (own, of) in [
+                ("couloir/kernels", shared.join("kernels")),
+                ("pocl", drivers.join("pocl")),
+                ("mesa_shader_cache", drivers.join("mesa_shader_cache")),
+            ] {
+                std::fs::create_dir_all(&of).expect("the user's cache");
+                std::os::unix::fs::symlink(of, folder.join(own)).expect("a link");
+            }
+        }
         Self(folder)
     }
 
