@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
@@ -55,6 +55,8 @@ enum Kind {
     Full,
     /// Says that it is something else.
     Other,
+    /// A name and a folder `ranks` of its own.
+    Node,
 }
 
 /// Keys, servers, a cluster file and what else a test wants to say to ssh.
@@ -128,17 +130,25 @@ impl Cluster {
             path(key),
         );
         let config = self.folder.write(&format!("{name}/sshd_config"), &config);
-        let mut command = if kind == Kind::Full {
-            // The small disk exists for this server only, and goes away with it.
-            std::fs::create_dir(home.join("run")).unwrap();
-            let mount = "mount -t tmpfs -o size=64k tmpfs \"$0\" && exec \"$@\"";
+        // Such disks exist for this server only, and go away with it.
+        let unshare = |folder: PathBuf, mount: &str| {
+            let _ = std::fs::create_dir(&folder);
             let mut command = Command::new("unshare");
-            command.args(["--mount", "sh", "-c", mount]);
-            command.arg(home.join("run")).arg(SSHD);
+            let script = format!("mount -t tmpfs {mount} tmpfs \"$0\" && exec \"$@\"");
+            command.args(["--mount", "--uts", "sh", "-c", &script]);
+            command.arg(folder);
             command
-        } else {
-            Command::new(SSHD)
         };
+        let mut command = match kind {
+            Kind::Full => unshare(home.join("run"), "-o size=64k"),
+            Kind::Node => {
+                let mut command = unshare(self.folder.path("ranks"), "");
+                command.args(["sh", "-c", "hostname \"$0\" && exec \"$@\"", name]);
+                command
+            }
+            _ => Command::new("env"),
+        };
+        command.arg(SSHD);
         command.args(["-D", "-q", "-f", &config]);
         let quiet = command.stdin(Stdio::null()).stdout(Stdio::null());
         let server = quiet.stderr(Stdio::null()).spawn().expect("sshd starts");
@@ -182,9 +192,19 @@ impl Cluster {
             .args(more)
             .args(["--", "--device", "none", "--steps", "2"])
             .env("COULOIR", env!("CARGO_BIN_EXE_couloir"))
+            .env("COULOIR_HOST_SSH", self.host_ssh())
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .stdin(Stdio::null());
         said(&mut command)
+    }
+
+    /// What hosts need to reach each other.
+    fn host_ssh(&self) -> String {
+        let key = self.folder.path("client");
+        format!(
+            "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -i {}",
+            key.display()
+        )
     }
 }
 
@@ -227,6 +247,43 @@ fn every_host_brings_its_results_back() {
         ));
     }
     assert_eq!(energies[0], energies[1]);
+}
+
+#[test]
+fn hosts_work_on_one_case_under_mpirun() {
+    let library = couloir::cluster::mpi_library().unwrap_or_default();
+    if !library.contains("Open MPI") || !done(Command::new("mpirun").arg("--version")) {
+        return skip("this build has no Open MPI, or there is no mpirun");
+    }
+    if !done(Command::new("unshare").args(["--mount", "--uts", "true"])) {
+        return skip("no hosts with folders of their own can be made without being root");
+    }
+    let Some(cluster) = Cluster::new(&[("alpha", Kind::Node), ("beta", Kind::Node)]) else {
+        return;
+    };
+    let ranks = cluster.folder.path("ranks").display().to_string();
+    let file = cluster.file(&ranks);
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("mpi = 'openmpi'\n{text}")).unwrap();
+    let said = cluster.deploy(&file, &["--dry-run"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    for part in ["--hostfile", "-np", "plm_rsh_agent"] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
+
+    let said = cluster.deploy(&file, &[]);
+    assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+    assert!(said.out.contains("[alpha] step 2 "), "{}", said.out);
+    assert!(said.out.contains("\nbeta  ok"), "{}", said.out);
+    let report = cluster.folder.json("results/cube/alpha/report.json");
+    assert_eq!((&report["ranks"], &report["steps"]), (&2.into(), &2.into()));
+    // The parts of both hosts are in one folder.
+    for name in ["cube_000002_0000.vtu", "cube_000002_0001.vtu", "log.txt"] {
+        let file = format!("results/cube/alpha/{name}");
+        assert!(is_file(&cluster.folder.path(&file)), "{file}");
+    }
+    let own = cluster.folder.list("ranks");
+    assert!(own.is_empty(), "not in the hosts' own folders: {own:?}");
 }
 
 #[test]
