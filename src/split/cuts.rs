@@ -195,6 +195,7 @@ impl<T: Real> Engine<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::node::{Config, DeviceChoice};
 
     /// A step on a node whose device has memory of its own: sides that take `host_s` and
     /// `device_s` for all rows, and copies where both work.
@@ -249,5 +250,19 @@ mod tests {
         let (ratio, ..) = settle(node, 0.02);
         let part = (ratio * JOINT_PARTS as f64).round() as usize;
         assert!(step_s(part, node) <= 1.05 * 4e-3, "{ratio}");
+    }
+
+    #[test]
+    fn the_split_of_a_board_is_where_a_search_begins() {
+        let cpu = Config {
+            device: DeviceChoice::None,
+            ..Config::default()
+        };
+        let mut engine = Engine::<f64>::open(&cpu, Policy::Auto).unwrap();
+        engine.begin_from(&Bandwidth::default(), Cache::empty(None));
+        let place = Place::new("axpy", ["axpy", "", "fp64"], 1000 * BLOCK);
+        assert_eq!(engine.tuner(&place).cut(), 0);
+        engine.begin_at(0.6);
+        assert_eq!(engine.tuner(&place).cut(), 600 * BLOCK);
     }
 }
