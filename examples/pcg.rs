@@ -47,6 +47,7 @@ fn main() -> couloir::Result<()> {
     let fsai = (number(6, 0.0) >= 1.0).then(|| Pattern {
         power: number(6, 1.0) as usize,
         drop: number(7, 0.0),
+        by_colour: number(8, 1.0) > 0.0,
     });
     let start = Instant::now();
     let mut solver = Pcg::with(&engine, &a, false, fsai)?;

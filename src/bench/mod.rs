@@ -29,12 +29,14 @@ use crate::split::{Engine, Place, Policy, Roofs, Site};
 use crate::{Error, Result};
 
 /// Every bench.
-pub const LIST: [&Bench; 6] = [
+pub const LIST: [&Bench; 8] = [
     &spmv::BENCH,
     &gspmv::BENCH,
     &axpy::BENCH,
     &dot::BENCH,
     &pcg::BENCH,
+    &pcg::JACOBI,
+    &pcg::FSAI,
     &step::BENCH,
 ];
 

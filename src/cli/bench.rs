@@ -16,7 +16,7 @@ use crate::{Error, Result};
 
 pub(super) const COMMAND: Command = Command {
     name: "bench",
-    operand: Some("[spmv|gspmv|axpy|dot|pcg|step|all]"),
+    operand: Some("[spmv|gspmv|axpy|dot|pcg|jacobi|fsai|step|all]"),
     about: "Measure kernels and solvers: on the CPU, on the device, and split",
     flags: &[
         flags::ROWS,

@@ -3,7 +3,9 @@
 //! iteration.
 //!
 //! An iteration is `s = A p` with its sums, then `y`, `r` and `p` in one sweep: the scalar that the
-//! direction needs is predicted from the sums (see [`pcg_scalars`]; Chen and Carson 2020).
+//! direction needs is predicted from the sums (see [`pcg_scalars`]; Chen and Carson 2020). The one
+//! reduction per iteration is what Chronopoulos and Gear's form is made for, with a sweep more; a
+//! single lagged sweep would save a write and a read of `s`, and needs a bounded bandwidth.
 //!
 //! The criterion is the true residual of the system before, `|b - A x|`. The recurrence only knows
 //! `r . r`, so the solve goes on until `w r . r` is small enough, `w` the ratio of the two at the
@@ -12,8 +14,7 @@
 
 use std::rc::Rc;
 
-use super::precond::Pattern;
-use super::precond::fsai::Fsai;
+use super::precond::{Factor, Pattern};
 use super::system::{System, roots, scaled};
 use crate::Result;
 use crate::cluster::Halo;
@@ -59,7 +60,7 @@ enum Start {
 pub struct Pcg<T: Real> {
     system: System<T>,
     halo: Rc<Halo>,
-    factor: Option<Fsai<T>>,
+    factor: Option<Factor<T>>,
     r: Buffer<T>,
     p: Buffer<T>,
     s: Buffer<T>,
@@ -115,22 +116,25 @@ impl<T: Real> Pcg<T> {
         let name = |what: &str| format!("poisson {what}{behind}");
         let system = System::new(engine, &unit, &root, singular, halo, &name)?;
         let inner = system.beside.inner_rows();
-        let mut product = engine.site(kernel::pcg_product::kernel(), &name("product"), n)?;
-        if fsai.is_none() {
+        let factor = fsai.map(|p| Factor::new(engine, &unit, p, halo, inner));
+        let factor = factor.transpose()?;
+        // Rows of the system that is iterated on.
+        let m = factor.as_ref().map_or(n, Factor::rows);
+        let mut product = engine.site(kernel::pcg_product::kernel(), &name("product"), m)?;
+        if factor.is_none() {
             engine.keep_border(&mut product, halo, inner);
         }
-        let fsai = fsai.map(|p| Fsai::new(engine, &unit, p, halo, inner));
         Ok(Self {
             system,
             halo: Rc::clone(halo),
-            factor: fsai.transpose()?,
-            r: node.buffer(n)?,
-            p: node.buffer_with_halo(n, halo.len())?,
-            s: node.buffer(n)?,
+            factor,
+            r: node.buffer(m)?,
+            p: node.buffer_with_halo(m, halo.len())?,
+            s: node.buffer(m)?,
             state: node.buffer(LENGTH)?,
             begin: engine.site(kernel::pcg_begin::kernel(), &name("start"), n)?,
             product,
-            step: engine.site(kernel::pcg_step::kernel(), &name("step"), n)?,
+            step: engine.site(kernel::pcg_step::kernel(), &name("step"), m)?,
             scalars: engine.finish(pcg_scalars::scalars())?,
             watch: Watch::new(LENGTH),
         })
@@ -200,7 +204,7 @@ impl<T: Real> Pcg<T> {
         let bound = (tolerance * scale).powi(2);
         let relative = |rr: f64| if rr > 0.0 { rr.sqrt() / scale } else { rr };
         let enough = |rr, round_off| relative(rr) <= tolerance || rr <= round_off;
-        let (mut rr, mut round_off) = self.system.residual(engine, &mut self.s)?;
+        let (mut rr, mut round_off) = self.residual(engine)?;
         let mut s = Solution {
             initial: relative(rr),
             ..Solution::default()
@@ -222,7 +226,7 @@ impl<T: Real> Pcg<T> {
             if let Some(factor) = &mut self.factor {
                 factor.end(engine, &mut self.system.y)?;
             }
-            (rr, round_off) = self.system.residual(engine, &mut self.s)?;
+            (rr, round_off) = self.residual(engine)?;
             let state = self.state.read()?;
             s.iterations = state[ITERATIONS].f64() as usize;
             next = state[NEXT].f64();
@@ -239,11 +243,20 @@ impl<T: Real> Pcg<T> {
         Ok(s)
     }
 
-    /// Puts the residual in `s` in the place of the recurrence's; returns its `r . r`.
+    /// See [`System::residual`]; the residual itself goes to where [`Pcg::replace`] finds it.
+    fn residual(&mut self, engine: &Engine<T>) -> Result<(f64, f64)> {
+        let t = match &mut self.factor {
+            Some(factor) => factor.t(),
+            None => &mut self.s,
+        };
+        self.system.residual(engine, t)
+    }
+
+    /// Puts the true residual in the place of the recurrence's; returns its `r . r`.
     fn replace(&mut self, engine: &Engine<T>, start: Start) -> Result<f64> {
         if let Some(factor) = &mut self.factor {
             let (rp, y) = ([&mut self.r, &mut self.p], &mut self.system.y);
-            return factor.begin(engine, &self.s, rp, y);
+            return factor.begin(engine, rp, y);
         }
         std::mem::swap(&mut self.r, &mut self.s);
         let keep = if start == Start::Anew { 0.0 } else { 1.0 };
@@ -271,7 +284,7 @@ impl<T: Real> Pcg<T> {
             let sums = [(before, 0), (&self.product, 0), (&self.product, 1)];
             let ahead = engine.reduce(&self.scalars, &sums, &mut self.state)?;
             let y = match &mut self.factor {
-                Some(factor) => &mut factor.z,
+                Some(factor) => factor.z_mut(),
                 None => &mut self.system.y,
             };
             engine.post(
@@ -307,8 +320,8 @@ impl<T: Real> Pcg<T> {
         // Of the unit diagonal, the row's own share.
         let (matrix, x, own, halo) = match &mut self.factor {
             Some(factor) => {
-                let (g, v) = factor.inner(engine, beside, &self.p)?;
-                (g, v, 0.0, None)
+                let (matrix, x, own) = factor.inner(engine, beside, &self.p)?;
+                (matrix, x, own, None)
             }
             None => {
                 let halo = engine.exchange(&self.halo, &mut self.p)?;
@@ -335,7 +348,7 @@ impl<T: Real> Pcg<T> {
         let mut all = self.system.sites().to_vec();
         let own: [&Place; 3] = [&self.begin, &self.product, &self.step];
         all.extend(own);
-        all.extend(self.factor.iter().flat_map(Fsai::sites));
+        all.extend(self.factor.iter().flat_map(Factor::sites));
         all
     }
 
@@ -344,6 +357,6 @@ impl<T: Real> Pcg<T> {
         let own = [&self.r, &self.p, &self.s, &self.state];
         own.iter().map(|b| b.copied_bytes()).sum::<u64>()
             + self.system.copied_bytes()
-            + self.factor.as_ref().map_or(0, Fsai::copied_bytes)
+            + self.factor.as_ref().map_or(0, Factor::copied_bytes)
     }
 }

@@ -80,14 +80,17 @@ const PATTERNS: [Pattern; 3] = [
     Pattern {
         power: 1,
         drop: 0.0,
+        by_colour: false,
     },
     Pattern {
         power: 2,
         drop: 0.0,
+        by_colour: false,
     },
     Pattern {
         power: 2,
         drop: 0.05,
+        by_colour: false,
     },
 ];
 
@@ -197,4 +200,36 @@ fn one_is_chosen_after_both_were_measured() {
         Some(Preconditioner::Jacobi | Preconditioner::Fsai)
     ));
     assert_eq!(solver.sites().len(), sites);
+}
+
+#[test]
+fn two_colours_need_half_of_the_iterations_whatever_the_split() {
+    for (size, singular) in [
+        ([13, 12, 11], false),
+        ([8, 9, 10], true),
+        ([1, 1, 600], false),
+    ] {
+        let a = laplacian(size, singular);
+        let cpu = engine(DeviceChoice::None, 1, 0.0);
+        let jacobi = run(&cpu, &a, singular, None).0.iterations;
+        let by_colour = Some(Pattern::default());
+        let expected = run(&cpu, &a, singular, by_colour);
+        let (s, x) = &expected;
+        let product = a.apply(x);
+        let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let b = right(a.rows);
+        let rest: Vec<f64> = b.iter().zip(&product).map(|(b, p)| b - p).collect();
+        let case = format!("{size:?}, singular {singular}: {s:?}, jacobi {jacobi}");
+        assert!(s.converged && norm(&rest) <= 1.01e-9 * norm(&b), "{case}");
+        assert!(s.iterations * 20 < jacobi * 11, "{case}");
+        let threads = run(&engine(DeviceChoice::None, 3, 0.0), &a, singular, by_colour);
+        assert!(threads == expected, "{case}: {:?}", threads.0);
+        for d in devices().unwrap_or_default().iter().filter(|d| d.fp64) {
+            for (ratio, threads) in [(0.3, 2), (1.0, 1)] {
+                let split = engine(DeviceChoice::Index(d.index), threads, ratio);
+                let got = run(&split, &a, singular, by_colour);
+                assert!(got == expected, "{case}, {}: {:?}", d.name, got.0);
+            }
+        }
+    }
 }

@@ -95,7 +95,9 @@ fn every_bench_is_verified_everywhere_and_keeps_the_contract() {
         false => &["cpu"],
     };
     let mut expected = Vec::new();
-    for kernel in ["spmv", "gspmv", "axpy", "dot", "pcg", "step"] {
+    for kernel in [
+        "spmv", "gspmv", "axpy", "dot", "pcg", "jacobi", "fsai", "step",
+    ] {
         expected.extend(places.iter().map(|place| (kernel, *place)));
     }
     let found: Vec<(&str, &str)> = (results.iter())

@@ -22,6 +22,9 @@ pub struct Pattern {
     pub power: usize,
     /// Entries of G smaller than this share of their row's diagonal are dropped; 0 keeps all.
     pub drop: f64,
+    /// Where rows have two colours and `power` is 1, one colour comes after the other, on a single
+    /// rank: G is exact then, and half of the rows are left.
+    pub by_colour: bool,
 }
 
 impl Default for Pattern {
@@ -29,6 +32,7 @@ impl Default for Pattern {
         Self {
             power: 1,
             drop: 0.0,
+            by_colour: true,
         }
     }
 }
@@ -141,6 +145,8 @@ pub(crate) struct Fsai<T: Real> {
     /// `G^T p`, and A times that.
     u: Buffer<T>,
     v: Buffer<T>,
+    /// The residual of the whole system.
+    pub t: Buffer<T>,
     /// The solution is `base + G^T z`.
     pub z: Buffer<T>,
     base: Buffer<T>,
@@ -173,6 +179,7 @@ impl<T: Real> Fsai<T> {
             g: Sell::fixed(node, &g)?,
             u: node.buffer_with_halo(n, halo.len())?,
             v: node.buffer(n)?,
+            t: node.buffer(n)?,
             z: node.buffer(n)?,
             // Changes places with the system's y.
             base: node.buffer_with_halo(n, halo.len())?,
@@ -225,14 +232,13 @@ impl<T: Real> Fsai<T> {
     pub fn begin(
         &mut self,
         engine: &Engine<T>,
-        t: &Buffer<T>,
         [r, p]: [&mut Buffer<T>; 2],
         y: &mut Buffer<T>,
     ) -> Result<f64> {
         std::mem::swap(&mut self.base, y);
         let o = Operands {
             out: &mut [r, p, &mut self.z],
-            gather: &[t],
+            gather: &[&self.t],
             mats: &[&self.g],
             ..Operands::default()
         };
@@ -267,7 +273,7 @@ impl<T: Real> Fsai<T> {
 
     /// Bytes copied between host and device so far.
     pub fn copied_bytes(&self) -> u64 {
-        let own = [&self.u, &self.v, &self.z, &self.base];
+        let own = [&self.u, &self.v, &self.t, &self.z, &self.base];
         own.iter().map(|b| b.copied_bytes()).sum()
     }
 }

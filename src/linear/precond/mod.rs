@@ -2,10 +2,13 @@
 //! `G A G^T` without a preconditioner. Jacobi's G is the scaling to unit diagonal, which every
 //! system gets when it is prepared; others come on top of it.
 
+mod factor;
 pub mod fsai;
+mod halves;
 
 use serde::Deserialize;
 
+pub(super) use factor::Factor;
 pub use fsai::Pattern;
 
 /// Preconditioner of the conjugate gradients.

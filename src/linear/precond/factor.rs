@@ -1,0 +1,143 @@
+//! The factor that an iteration works behind: one interface to both kinds.
+
+use std::rc::Rc;
+
+use super::fsai::{Fsai, Pattern};
+use super::halves::Halves;
+use crate::Result;
+use crate::cluster::Halo;
+use crate::kernel::Real;
+use crate::node::Buffer;
+use crate::sparse::{Csr, Sell};
+use crate::split::{Engine, Place, Site};
+
+/// G, and what the solve of `G A G^T` needs of it.
+pub(crate) enum Factor<T: Real> {
+    /// Of all rows.
+    Whole(Box<Fsai<T>>),
+    /// In the order of two colours: the rows of one are left.
+    Halves(Box<Halves<T>>),
+}
+
+/// Of `G A G^T p`, the last product: its matrix, the vector, and the share of p itself.
+pub(crate) type Last<'a, T> = (&'a Sell<T>, &'a Buffer<T>, f64);
+
+impl<T: Real> Factor<T> {
+    /// Prepares G for `a`, of unit diagonal, whose first `inner` rows need no `halo`.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn new(
+        engine: &Engine<T>,
+        a: &Csr,
+        pattern: Pattern,
+        halo: &Rc<Halo>,
+        inner: usize,
+    ) -> Result<Self> {
+        if pattern.by_colour
+            && pattern.power == 1
+            && halo.is_empty()
+            && let Some(halves) = Halves::new(engine, a)?
+        {
+            return Ok(Self::Halves(Box::new(halves)));
+        }
+        let whole = Fsai::new(engine, a, pattern, halo, inner)?;
+        Ok(Self::Whole(Box::new(whole)))
+    }
+
+    /// Rows of the system that is solved.
+    pub fn rows(&self) -> usize {
+        self.z().len()
+    }
+
+    /// The solution of the system that is solved.
+    pub fn z(&self) -> &Buffer<T> {
+        match self {
+            Self::Whole(g) => &g.z,
+            Self::Halves(h) => &h.z,
+        }
+    }
+
+    /// As [`Factor::z`], to change.
+    pub fn z_mut(&mut self) -> &mut Buffer<T> {
+        match self {
+            Self::Whole(g) => &mut g.z,
+            Self::Halves(h) => &mut h.z,
+        }
+    }
+
+    /// Where the residual of the whole system goes.
+    pub fn t(&mut self) -> &mut Buffer<T> {
+        match self {
+            Self::Whole(g) => &mut g.t,
+            Self::Halves(h) => &mut h.t,
+        }
+    }
+
+    /// All of `G (I + beside) G^T p` but its last product.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn inner(
+        &mut self,
+        engine: &Engine<T>,
+        beside: &Sell<T>,
+        p: &Buffer<T>,
+    ) -> Result<Last<'_, T>> {
+        match self {
+            Self::Whole(g) => g.inner(engine, beside, p).map(|(g, v)| (g, v, 0.0)),
+            Self::Halves(h) => h.inner(engine, p).map(|(b, u)| (b, u, 1.0)),
+        }
+    }
+
+    /// `r = p = G t`, the start of a solve for what is to be added to `y`; returns `r . r`.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn begin(
+        &mut self,
+        engine: &Engine<T>,
+        rp: [&mut Buffer<T>; 2],
+        y: &mut Buffer<T>,
+    ) -> Result<f64> {
+        match self {
+            Self::Whole(g) => g.begin(engine, rp, y),
+            Self::Halves(h) => h.begin(engine, rp, y),
+        }
+    }
+
+    /// The site of [`begin`](Self::begin).
+    pub fn start(&self) -> &Site<T> {
+        match self {
+            Self::Whole(g) => g.start(),
+            Self::Halves(h) => h.start(),
+        }
+    }
+
+    /// Adds what has been solved to `y`.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn end(&mut self, engine: &Engine<T>, y: &mut Buffer<T>) -> Result<()> {
+        match self {
+            Self::Whole(g) => g.end(engine, y),
+            Self::Halves(h) => h.end(engine, y),
+        }
+    }
+
+    /// Its call sites.
+    pub fn sites(&self) -> [&Place; 4] {
+        match self {
+            Self::Whole(g) => g.sites(),
+            Self::Halves(h) => h.sites(),
+        }
+    }
+
+    /// Bytes copied between host and device so far.
+    pub fn copied_bytes(&self) -> u64 {
+        match self {
+            Self::Whole(g) => g.copied_bytes(),
+            Self::Halves(h) => h.copied_bytes(),
+        }
+    }
+}
