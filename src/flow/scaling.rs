@@ -108,7 +108,7 @@ impl Probe {
         }
         let matrix: Sell<f64> = Sell::from_csr(&engine.node, a)?;
         let mut product = engine.site(spmv::kernel(), "product", n)?;
-        engine.keep_border(&mut product, &halo, matrix.inner_rows());
+        engine.keep_border(&mut product, &halo, &matrix);
         Ok(Self {
             matrix,
             x,

@@ -115,14 +115,13 @@ impl<T: Real> Pcg<T> {
         let behind = if fsai.is_some() { " (fsai)" } else { "" };
         let name = |what: &str| format!("poisson {what}{behind}");
         let system = System::new(engine, &unit, &root, singular, halo, &name)?;
-        let inner = system.beside.inner_rows();
-        let factor = fsai.map(|p| Factor::new(engine, &unit, p, halo, inner));
+        let factor = fsai.map(|p| Factor::new(engine, &unit, p, halo, &system.beside));
         let factor = factor.transpose()?;
         // Rows of the system that is iterated on.
         let m = factor.as_ref().map_or(n, Factor::rows);
         let mut product = engine.site(kernel::pcg_product::kernel(), &name("product"), m)?;
         if factor.is_none() {
-            engine.keep_border(&mut product, halo, inner);
+            engine.keep_border(&mut product, halo, &system.beside);
         }
         Ok(Self {
             system,

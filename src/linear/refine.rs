@@ -70,7 +70,7 @@ impl Refine {
         let mut scaled = a.clone();
         scaled.val.iter_mut().for_each(|v| *v *= unit);
         let matrix = Sell::from_csr(node, a)?;
-        engine.keep_border(&mut residual, halo, matrix.inner_rows());
+        engine.keep_border(&mut residual, halo, &matrix);
         Ok(Self {
             matrix,
             halo: Rc::clone(halo),

@@ -83,7 +83,7 @@ impl<T: Real> System<T> {
         let inverse: Vec<T> = root.iter().map(|&d| T::of(over(d))).collect();
         let beside = Sell::fixed(node, &beside)?;
         let mut residual = engine.site(kernel::pcg_residual::kernel(), &name("residual"), n)?;
-        engine.keep_border(&mut residual, halo, beside.inner_rows());
+        engine.keep_border(&mut residual, halo, &beside);
         Ok(Self {
             beside,
             halo: Rc::clone(halo),

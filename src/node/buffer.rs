@@ -111,6 +111,22 @@ impl<T: Pod> Buffer<T> {
         Ok(self.view(first))
     }
 
+    /// As [`Buffer::share`], for a host that finds its values by their rows: the view begins at row
+    /// 0 and holds old values before `host_from`; it is empty if the host reads none.
+    ///
+    /// # Errors
+    /// A transfer or mapping failed.
+    pub(crate) fn share_reach(&self, device_to: usize, host_from: usize) -> Result<&[T]> {
+        let shared = self.share(device_to, host_from)?;
+        if shared.host.is_empty() {
+            return Ok(&[]);
+        }
+        // SAFETY: every store keeps all of its bytes, initialised, before those that the host is
+        // given, or maps the whole; nobody writes them before the next `split`, which needs
+        // `&mut self`, but a `share` that brings more of them, after which this view is not used.
+        Ok(unsafe { std::slice::from_raw_parts(self.store.host().cast(), self.extent()) })
+    }
+
     /// Lets the device read rows `[0, cut)` and the host rows `[cut, ..)`, without a hand-over
     /// where the buffer is already cut there.
     ///

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::Bandwidth;
+use super::border::Border;
 use super::cache::{Cache, Entry, Key};
 use super::engine::{Engine, Policy};
 use super::site::{Place, Site};
@@ -12,6 +13,7 @@ use crate::Result;
 use crate::cluster::Halo;
 use crate::kernel::Real;
 use crate::node::{BLOCK, MemoryKind, topology};
+use crate::sparse::Sell;
 
 /// Time above the best known that the first tuning of one site may spend.
 const TUNING_BUDGET_S: f64 = 0.5;
@@ -72,7 +74,7 @@ impl<T: Real> Engine<T> {
         let params = Params {
             objective: self.objective,
             budget_s: TUNING_BUDGET_S,
-            least_host_rows: site.border,
+            least_host_rows: site.waiting,
             ..Params::default()
         };
         match self.cache.get(&self.key(site)) {
@@ -81,12 +83,19 @@ impl<T: Real> Engine<T> {
         }
     }
 
-    /// Leaves the rows of `site` from `inner` on to the CPU, which drives the exchange they wait for.
-    pub fn keep_border(&self, site: &mut Site<T>, halo: &Halo, inner: usize) {
+    /// Leaves the rows of `site` that wait for `halo` in products with `matrix` to the CPU, which
+    /// drives the exchange.
+    pub fn keep_border(&self, site: &mut Site<T>, halo: &Halo, matrix: &Sell<T>) {
         if halo.is_empty() || !self.overlap {
             return;
         }
-        site.border = site.rows.saturating_sub(inner);
+        site.waiting = site.rows.saturating_sub(matrix.inner_rows());
+        if matches!(
+            self.node.memory,
+            MemoryKind::ZeroCopy | MemoryKind::Discrete
+        ) {
+            site.border = Border::new(matrix, site.kernel.shape.gather);
+        }
         if self.program.is_some() && self.policy == Policy::Auto && self.joint.is_none() {
             site.tuner = self.tuner(site);
         }

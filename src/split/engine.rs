@@ -254,7 +254,7 @@ impl<T: Real> Engine<T> {
         if halo.is_empty() {
             return Ok(None);
         }
-        if self.overlap && x.halo_is_open() {
+        if self.overlap {
             return Ok(Some(halo));
         }
         halo.update(Reach::Face, &mut [x])?;
@@ -362,9 +362,6 @@ impl<T: Real> Engine<T> {
             0
         };
         site.cut = cut;
-        if let Some(halo) = hidden {
-            halo.start(Reach::Face, o.gather)?;
-        }
         let (device, host) = (cut > 0, cut < rows || hidden.is_some());
         let to = if device { usize::MAX } else { 0 };
         let from = if host { 0 } else { usize::MAX };
@@ -382,8 +379,13 @@ impl<T: Real> Engine<T> {
             stream: site.stats.call_bytes > self.node.cache_bytes,
         };
         // What is gathered is shared first: `share_parts` below must come after every `share`.
+        let [reach_to, reach_from] = reach(o.mats, cut);
         for (view, b) in call.gather.iter_mut().zip(o.gather) {
-            *view = b.share(to, from)?.host;
+            *view = b.share_reach(to.min(reach_to), from.max(reach_from))?;
+        }
+        if let Some(halo) = hidden {
+            // Before the launch: values that the device has left are read without waiting for it.
+            halo.start(Reach::Face, o.gather)?;
         }
         for (view, m) in call.mats.iter_mut().zip(o.mats) {
             *view = m.view(device, host)?;
@@ -438,19 +440,28 @@ impl<T: Real> Engine<T> {
                     *view = m.inner(*view);
                 }
                 call.run(pool, &site.shares, path, cut, cut..inner, Some(halo));
+                if !site.border.is_empty() {
+                    for (k, view) in call.gather.iter().take(o.gather.len()).enumerate() {
+                        site.border.fill(k, view);
+                    }
+                }
                 halo.wait()?;
                 for (k, b) in o.gather.iter().enumerate() {
                     // SAFETY: the views of the call end at the owned rows, and the device computes
                     // inner rows, which read no further: nobody reads the halo now.
-                    if let Some(values) = unsafe { b.open_halo() } {
-                        halo.place(Reach::Face, k, values);
+                    match unsafe { b.open_halo() } {
+                        Some(values) => halo.place(Reach::Face, k, values),
+                        None => halo.place(Reach::Face, k, site.border.halo_mut(k, b.rows())),
                     }
                 }
                 halo.finish();
-                // Not shared anew, which would wait for the device.
-                for (view, b) in call.gather.iter_mut().zip(o.gather) {
-                    // SAFETY: the host shares all of it since before the launch.
-                    *view = unsafe { b.shared_before() };
+                for (k, (view, b)) in call.gather.iter_mut().zip(o.gather).enumerate() {
+                    *view = match site.border.is_empty() {
+                        // SAFETY: the host shares all of it since before the launch; shared anew
+                        // it would wait for the device.
+                        true => unsafe { b.shared_before() },
+                        false => site.border.vector(k),
+                    };
                 }
                 call.mats = mats;
                 call.run(pool, &site.shares, path, cut, inner..rows, None);
@@ -482,6 +493,13 @@ impl<T: Real> Engine<T> {
         let group = t.group_of(!site.kernel.shape.reduce.is_empty());
         d.link.queue.start(k, cut / t.item, group).map_err(fail)
     }
+}
+
+/// See [`Sell::reach`], of all of `mats`; everything where there is none.
+fn reach<T: Real>(mats: &[&Sell<T>], cut: usize) -> [usize; 2] {
+    let each = mats.iter().map(|m| m.reach(cut));
+    each.reduce(|[a, b], [c, d]| [a.max(c), b.min(d)])
+        .unwrap_or([usize::MAX, 0])
 }
 
 /// What the compiler of a device is given. Only a program in double precision names `double`:

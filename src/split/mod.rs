@@ -5,6 +5,7 @@
 //! the same order on either side, and reductions are added block by block in one order.
 
 mod bandwidth;
+mod border;
 pub mod cache;
 mod call;
 mod check;

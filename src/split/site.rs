@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use opencl3::kernel::Kernel as ClKernel;
 
+use super::border::Border;
 use super::tuner::{Call, Tuner};
 use crate::Result;
 use crate::kernel::{Kernel, Real};
@@ -68,7 +69,7 @@ pub struct Place {
     /// Rows, in whole blocks, that count in reductions.
     pub(super) counted: usize,
     /// Rows that wait for a halo: the CPU's.
-    pub(super) border: usize,
+    pub(super) waiting: usize,
     /// What it cost.
     pub stats: Stats,
     pub(super) tuner: Tuner,
@@ -89,6 +90,8 @@ pub struct Site<T: Real> {
     pub(super) handle: Option<ClKernel>,
     pub(super) device_partial: Vec<Buffer<T>>,
     pub(super) host_partial: Vec<Vec<T>>,
+    /// Where the rows that wait for a halo find what they read.
+    pub(super) border: Border<T>,
     /// Rows of the last call that the device took.
     pub(super) cut: usize,
 }
@@ -116,6 +119,7 @@ impl<T: Real> Site<T> {
                 .map(|_| node.buffer(rows / BLOCK))
                 .collect::<Result<_>>()?,
             host_partial: vec![vec![T::ZERO; rows / BLOCK]; reductions],
+            border: Border::none(),
             kernel,
             cut: 0,
         })
@@ -149,7 +153,7 @@ impl Place {
             precision,
             rows,
             counted: rows,
-            border: 0,
+            waiting: 0,
             stats: Stats::default(),
             tuner: Tuner::fixed(rows, BLOCK, 0.0),
             last_s: 0.0,

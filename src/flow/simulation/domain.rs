@@ -127,28 +127,30 @@ fn kinds(patches: &[setup::Patch]) -> Vec<FaceKind> {
         .collect()
 }
 
-/// Inner cells, then those that a neighbour needs, then the halo as it is.
+/// Inner cells, then those that a neighbour needs, then the halo as it is. Cells beside the border
+/// come last among the inner ones: what border rows read lies together.
 fn order(share: &Share) -> Vec<u32> {
     let (mesh, owned) = (&share.mesh, share.owned as u32);
-    let mut interface = vec![false; share.owned];
-    for (&o, &n) in mesh.owner.iter().zip(&mesh.neighbour) {
-        if o < owned && n >= owned {
-            interface[o as usize] = true;
+    // Steps to the border: 0 at it, 1 beside, 2 beyond.
+    let mut depth = vec![2u8; share.owned];
+    for step in 0..2 {
+        for (&a, &b) in mesh.owner.iter().zip(&mesh.neighbour) {
+            for (c, next) in [(a, b), (b, a)] {
+                let reached = match depth.get(next as usize) {
+                    Some(&d) => d + 1 == step,
+                    None => step == 0,
+                };
+                if let (true, Some(d)) = (reached, depth.get_mut(c as usize)) {
+                    *d = step.min(*d);
+                }
+            }
         }
     }
-    let near: Vec<u32> = locality_order(mesh)
-        .into_iter()
-        .filter(|&c| c < owned)
-        .collect();
-    let is = |want: bool| {
-        let interface = &interface;
-        near.iter()
-            .copied()
-            .filter(move |&c| interface[c as usize] == want)
-    };
-    let inner: Vec<u32> = is(false).collect();
-    let rest = is(true).collect::<Vec<u32>>();
-    [inner, rest, (owned..mesh.cells() as u32).collect()].concat()
+    let mut order: Vec<u32> = locality_order(mesh);
+    order.retain(|&c| c < owned);
+    order.sort_by_key(|&c| std::cmp::Reverse(depth[c as usize]));
+    order.extend(owned..mesh.cells() as u32);
+    order
 }
 
 /// Rank 0 reads the mesh, deals it out, and keeps its own share alone.

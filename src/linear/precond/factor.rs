@@ -23,7 +23,7 @@ pub(crate) enum Factor<T: Real> {
 pub(crate) type Last<'a, T> = (&'a Sell<T>, &'a Buffer<T>, f64);
 
 impl<T: Real> Factor<T> {
-    /// Prepares G for `a`, of unit diagonal, whose first `inner` rows need no `halo`.
+    /// Prepares G for `a`, of unit diagonal, which waits for `halo` as its rows do `beside` it.
     ///
     /// # Errors
     /// Out of memory.
@@ -32,7 +32,7 @@ impl<T: Real> Factor<T> {
         a: &Csr,
         pattern: Pattern,
         halo: &Rc<Halo>,
-        inner: usize,
+        beside: &Sell<T>,
     ) -> Result<Self> {
         if pattern.by_colour
             && pattern.power == 1
@@ -41,7 +41,7 @@ impl<T: Real> Factor<T> {
         {
             return Ok(Self::Halves(Box::new(halves)));
         }
-        let whole = Fsai::new(engine, a, pattern, halo, inner)?;
+        let whole = Fsai::new(engine, a, pattern, halo, beside)?;
         Ok(Self::Whole(Box::new(whole)))
     }
 

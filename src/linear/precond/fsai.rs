@@ -157,7 +157,7 @@ pub(crate) struct Fsai<T: Real> {
 }
 
 impl<T: Real> Fsai<T> {
-    /// Prepares G for `a`, of unit diagonal, whose first `inner` rows need no `halo`.
+    /// Prepares G for `a`, of unit diagonal, which waits for `halo` as its rows do `beside` it.
     ///
     /// # Errors
     /// Out of memory.
@@ -166,13 +166,13 @@ impl<T: Real> Fsai<T> {
         a: &Csr,
         pattern: Pattern,
         halo: &Rc<Halo>,
-        inner: usize,
+        beside: &Sell<T>,
     ) -> Result<Self> {
         let g = factor(a, pattern);
         let (node, n) = (&engine.node, a.rows);
         let sum = |label| engine.site(kernel::spmv_add::kernel(), label, n);
         let mut middle = sum("poisson inner product")?;
-        engine.keep_border(&mut middle, halo, inner);
+        engine.keep_border(&mut middle, halo, beside);
         Ok(Self {
             halo: Rc::clone(halo),
             transpose: Sell::fixed(node, &g.transpose())?,

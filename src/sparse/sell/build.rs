@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::Sell;
 use super::encode::{Encoder, Lines};
+use super::reads::Reads;
 use crate::kernel::{MAX_PLANES, Real, SLICE};
 use crate::node::{BLOCK, Node, padded};
 use crate::sparse::Csr;
@@ -156,6 +157,7 @@ impl<T: Real> Sell<T> {
         let layout = Layout::new(rows, row_ptr, col, |entries| {
             fixed && planes.iter().all(|p| alike(p, entries))
         })?;
+        let inner = inner_rows(rows, row_ptr, col);
         let planes = planes
             .iter()
             .map(|values| {
@@ -173,7 +175,8 @@ impl<T: Real> Sell<T> {
             elements: layout.elements,
             index_words: layout.index.len(),
             nnz: col.len(),
-            inner: inner_rows(rows, row_ptr, col),
+            inner,
+            reads: Reads::of(rows, row_ptr, col, inner),
             slices: Rc::new(node.buffer_from(&layout.slices)?),
             index: Rc::new(node.buffer_from(&layout.index)?),
             planes,

@@ -23,10 +23,13 @@
 
 mod build;
 mod encode;
+mod reads;
 #[cfg(test)]
 mod tests;
 
 use std::rc::Rc;
+
+use reads::Reads;
 
 use super::Csr;
 use crate::Result;
@@ -41,6 +44,7 @@ pub struct Sell<T: Real> {
     index_words: usize,
     nnz: usize,
     inner: usize,
+    reads: Reads,
     slices: Rc<Buffer<u32>>,
     index: Rc<Buffer<u32>>,
     planes: Vec<Buffer<T>>,
@@ -105,6 +109,17 @@ impl<T: Real> Sell<T> {
     /// the halo has come, these can be multiplied.
     pub fn inner_rows(&self) -> usize {
         self.inner
+    }
+
+    /// Owned columns that the rows from [`inner_rows`](Self::inner_rows) on read, in order.
+    pub(crate) fn border_columns(&self) -> &[u32] {
+        &self.reads.border
+    }
+
+    /// Columns that rows before `cut` read lie below the first, those of the others from the second
+    /// on; `cut` is a whole number of blocks.
+    pub(crate) fn reach(&self, cut: usize) -> [usize; 2] {
+        self.reads.reach(cut / BLOCK)
     }
 
     /// Element that holds each entry of the matrix it was made from.
