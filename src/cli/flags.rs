@@ -244,6 +244,20 @@ pub(super) const LAUNCHER: Flag = Flag {
     sets: Sets::Nothing,
 };
 
+pub(super) const NODES: Flag = Flag {
+    name: "nodes",
+    value: Some("N|N,N,.."),
+    about: "Numbers of nodes; one stands for the powers of two up to it, too (default: 64)",
+    sets: Sets::Nothing,
+};
+
+pub(super) const NETWORK: Flag = Flag {
+    name: "network",
+    value: Some("gige|ib-qdr|this|FILE,.."),
+    about: "Networks: known ones, this (measured between mpirun's ranks), or of a cluster file",
+    sets: Sets::Nothing,
+};
+
 pub(super) const WORKER: Flag = Flag {
     name: "worker",
     value: Some("FILE"),

@@ -11,6 +11,7 @@ mod doctor;
 mod flags;
 mod help;
 mod mesh;
+mod predict;
 mod ranks;
 mod run;
 mod scale;
@@ -29,11 +30,12 @@ use crate::{Error, Result};
 pub const STDOUT: &str = "standard output";
 
 /// All commands, in the order of the help text.
-const COMMANDS: [&Command; 9] = [
+const COMMANDS: [&Command; 10] = [
     &run::COMMAND,
     &tune::COMMAND,
     &bench::COMMAND,
     &scale::COMMAND,
+    &predict::COMMAND,
     &mesh::COMMAND,
     &compare::COMMAND,
     &devices::COMMAND,

@@ -160,7 +160,7 @@ fn work(args: &Args, file: &Path) -> Result<()> {
 }
 
 /// The case to measure, and the number of time steps.
-fn case(args: &Args) -> Result<(Case, usize)> {
+pub(super) fn case(args: &Args) -> Result<(Case, usize)> {
     let mut overrides = args.overrides()?;
     overrides.retain(|o| !o.sets("time.steps"));
     let steps = args

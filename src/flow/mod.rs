@@ -5,6 +5,7 @@ pub mod case;
 pub mod exact;
 pub mod operators;
 pub mod plain;
+pub mod prediction;
 pub mod scaling;
 pub mod simulation;
 pub mod stepper;

@@ -6,6 +6,10 @@
 //! direction needs is predicted from the sums (see [`pcg_scalars`]; Chen and Carson 2020). The one
 //! reduction per iteration is what Chronopoulos and Gear's form is made for, with a sweep more; a
 //! single lagged sweep would save a write and a read of `s`, and needs a bounded bandwidth.
+//! On several ranks its sums travel in one message: one reduction per iteration, and, per solve, one
+//! for each norm that is checked (three, and one more for a singular system's mean). It has fewer
+//! sweeps than the textbook's two-reduction form, too, so it is the quicker one at any latency, and
+//! no other is kept.
 //!
 //! The criterion is the true residual of the system before, `|b - A x|`. The recurrence only knows
 //! `r . r`, so the solve goes on until `w r . r` is small enough, `w` the ratio of the two at the

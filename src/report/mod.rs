@@ -6,6 +6,7 @@ pub mod cluster;
 pub mod compare;
 pub mod json;
 pub mod log;
+pub mod prediction;
 pub mod profile;
 pub mod progress;
 pub mod reference;

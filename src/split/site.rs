@@ -196,6 +196,11 @@ impl Place {
         self.tuner.tuning()
     }
 
+    /// Share of the rows that do not wait for a halo.
+    pub fn inner_share(&self) -> f64 {
+        1.0 - self.waiting as f64 / self.rows as f64
+    }
+
     /// The tuner, for reports.
     pub fn tuner(&self) -> &Tuner {
         &self.tuner

@@ -138,6 +138,34 @@ fn mixed(first: &[&str], second: &[&str]) -> Option<String> {
     Some(lines.collect::<Vec<_>>().join("\n"))
 }
 
+/// The same case in two folders, each with a mesh of its own.
+#[test]
+fn another_mesh_is_found_at_the_start() {
+    let mesh = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/meshes/hybrid_6_41.msh"
+    );
+    let mesh = std::fs::read(mesh).expect("a mesh");
+    let text = r#"
+        mesh.file = "own.msh"
+        fluid.viscosity = 1e-2
+        time = { steps = 1, max_courant = 0.5 }
+        boundary.lid = { type = "wall", velocity = [1, 0, 0] }
+        boundary.walls = { type = "wall" }
+        "#;
+    let side = |more: &[u8]| {
+        let folder = Folder::new();
+        std::fs::write(folder.path("own.msh"), [mesh.as_slice(), more].concat()).expect("a file");
+        (folder.write("case.toml", text), folder)
+    };
+    let ((first, _a), (second, _b)) = (side(b""), side(b"\n"));
+    let Some(line) = mixed(&[&first], &[&second]) else {
+        return;
+    };
+    assert!(line.contains("the mesh file of rank 1"), "{line}");
+    assert!(line.contains("copy one mesh"), "{line}");
+}
+
 #[test]
 fn other_programs_and_cases_are_found_at_the_start() {
     let cube = ["cases/cube.toml"];

@@ -7,4 +7,5 @@ mod ranks;
 
 mod failure;
 mod network;
+mod predict;
 mod same;

@@ -149,7 +149,8 @@ fn every_pressure_solver() {
 /// The same with a part of each rank's rows, and with all of them, on a device.
 #[test]
 fn devices_beside_ranks() {
-    let devices = Folder::new().run(&["devices"]).out;
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_couloir"));
+    let devices = crate::folder::said(command.arg("devices")).out;
     if !devices.lines().any(|l| l.starts_with("0 ")) {
         eprintln!("SKIPPED: no OpenCL device");
         return;
@@ -209,7 +210,7 @@ fn hidden_exchanges_change_no_bit() {
             } else if split == "1" {
                 // A whole vector each way would be 16 bytes a row and iteration.
                 assert!(
-                    copied < 8.0 * rows * iterations,
+                    copied < 12.0 * rows * iterations,
                     "{flags:?}: {copied} bytes"
                 );
             }

@@ -1,9 +1,11 @@
 //! Messages between ranks. One interface; what carries the bytes is a [`Transport`], made by
-//! one of two twins: `solo` (there is one process) and `mpi`.
+//! one of two twins: `solo` (there is one process) and `mpi`; that of [`Comm::absent`] carries
+//! nothing.
 //!
 //! Every wait is polled and has a deadline: a rank that no longer answers ends the job with a
 //! message that names it. See [`Comm::wait`].
 
+mod absent;
 mod bytes;
 mod watch;
 

@@ -42,6 +42,8 @@ pub struct Whole {
     pub cells: usize,
     /// Faces of all ranks, each counted once.
     pub faces: usize,
+    /// Most cells of other ranks that share a face with those of one.
+    pub near_most: usize,
     /// Number in the whole mesh of each owned cell; empty where there is one rank.
     pub cell: Vec<u32>,
 }
@@ -72,6 +74,7 @@ impl Domain {
             whole: Whole {
                 cells: mesh.cells(),
                 faces: mesh.faces(),
+                near_most: 0,
                 cell: Vec::new(),
             },
             mesh,
@@ -111,6 +114,7 @@ impl Domain {
             whole: Whole {
                 cells: share.cells,
                 faces: share.faces,
+                near_most: share.near_most,
                 cell: order[..owned]
                     .iter()
                     .map(|&c| share.number[c as usize])
@@ -192,6 +196,7 @@ fn deal(case: &Case, comm: &Comm) -> Result<Share> {
             faces: mesh.faces(),
             owned: members[rank].owned.len(),
             near: members[rank].near.len(),
+            near_most: members.iter().map(|m| m.near.len()).max().unwrap_or(0),
             others: halo_of(&members[rank])
                 .map(|&c| partition.part[c as usize])
                 .collect(),

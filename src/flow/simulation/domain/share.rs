@@ -16,6 +16,8 @@ pub(super) struct Share {
     pub faces: usize,
     pub owned: usize,
     pub near: usize,
+    /// The most that any rank has of them.
+    pub near_most: usize,
     /// Rank of each cell of the halo.
     pub others: Vec<u32>,
     /// Number in the whole mesh of each owned cell.
@@ -32,7 +34,16 @@ impl Share {
             .text(&self.reason)
             .text(&self.notes.join("\n"))
             .put(&[u8::from(self.outlet)])
-            .put(&[self.cells, self.faces, self.owned, self.near].map(|n| n as u64))
+            .put(
+                &[
+                    self.cells,
+                    self.faces,
+                    self.owned,
+                    self.near,
+                    self.near_most,
+                ]
+                .map(|n| n as u64),
+            )
             .put(&self.others)
             .put(&self.number)
             .one(self.links.len() as u64);
@@ -57,7 +68,7 @@ impl Share {
         let notes = from.text()?.lines().map(str::to_owned).collect();
         let outlet = from.one::<u8>()? == 1;
         let sizes = from.take::<u64>()?;
-        let &[cells, faces, owned, near] = sizes.as_slice() else {
+        let &[cells, faces, owned, near, near_most] = sizes.as_slice() else {
             return Err(short());
         };
         let (others, number) = (from.take()?, from.take()?);
@@ -86,6 +97,7 @@ impl Share {
             faces: faces as usize,
             owned: owned as usize,
             near: near as usize,
+            near_most: near_most as usize,
             others,
             number,
             links,
