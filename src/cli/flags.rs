@@ -254,7 +254,7 @@ pub(super) const NODES: Flag = Flag {
 pub(super) const NETWORK: Flag = Flag {
     name: "network",
     value: Some("gige|ib-qdr|this|FILE,.."),
-    about: "Networks: known ones, this (measured between mpirun's ranks), or of a cluster file",
+    about: "Known networks, this (between mpirun's ranks), or a cluster file's; scale slows messages to it",
     sets: Sets::Nothing,
 };
 

@@ -104,7 +104,7 @@ fn nodes(text: &str) -> Result<Vec<usize>> {
 }
 
 /// A network by name, from a cluster file, or as it is measured between the ranks.
-fn network(name: &str, ranks: &Ranks) -> Result<Network> {
+pub(super) fn network(name: &str, ranks: &Ranks) -> Result<Network> {
     if name == "this" {
         return Network::measure(&ranks.comm);
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
 use super::ranks::Ranks;
-use super::{Args, Command, Console, flags};
+use super::{Args, Command, Console, flags, predict};
 use crate::flow::case::Case;
 use crate::flow::scaling::{Scaling, measure};
 use crate::input::Override;
@@ -19,6 +19,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &[
         flags::RANKS,
         flags::LAUNCHER,
+        flags::NETWORK,
         flags::STEPS,
         flags::SET,
         flags::SPLIT,
@@ -114,7 +115,13 @@ fn launch(args: &Args, operand: &str, ranks: usize, folder: &Path) -> Result<Sca
         .args(["-n", &ranks.to_string()])
         .arg(own);
     command.args(["scale", operand, "--worker"]).arg(&file);
-    for flag in [flags::SPLIT, flags::DEVICE, flags::THREADS, flags::STEPS] {
+    for flag in [
+        flags::SPLIT,
+        flags::DEVICE,
+        flags::THREADS,
+        flags::STEPS,
+        flags::NETWORK,
+    ] {
         if let Some(value) = args.path(&flag) {
             command.arg(format!("--{}", flag.name)).arg(value);
         }
@@ -147,6 +154,9 @@ fn work(args: &Args, file: &Path) -> Result<()> {
     log::set_max_level(log::LevelFilter::Warn);
     let result = case(args).and_then(|(case, steps)| {
         ranks.same(&case)?;
+        if let Some(name) = args.text(&flags::NETWORK)?.filter(|&name| name != "this") {
+            ranks.comm.pretend(Some(predict::network(name, &ranks)?));
+        }
         let scaling = measure(&case, &ranks.comm, &ranks.place, steps)?;
         if !ranks.comm.leads() {
             return Ok(());

@@ -69,6 +69,8 @@ struct Post {
     tickets: Vec<Ticket>,
     fields: usize,
     begun: Option<Instant>,
+    /// Not before, over a pretended network.
+    due: Option<Instant>,
 }
 
 /// The border of a rank.
@@ -217,6 +219,8 @@ impl Halo {
             post.tickets.push(ticket);
             at += bytes;
         }
+        let bytes = at.max(received * fields.len() * size) as f64;
+        post.due = self.comm.due(|n| n.exchange_s(bytes));
         self.comm.charge(|s| s.sent_bytes += at as u64);
         Ok(())
     }
@@ -233,7 +237,9 @@ impl Halo {
     /// Waits for the exchange under way.
     pub(crate) fn wait(&self) -> Result<()> {
         let mut post = self.post.borrow_mut();
-        self.comm.wait(&mut post.tickets, &self.awaited)
+        self.comm.wait(&mut post.tickets, &self.awaited)?;
+        self.comm.until(post.due.take());
+        Ok(())
     }
 
     /// Copies what came for field `k` to its halo.
