@@ -5,12 +5,15 @@
    BLOCK    rows per block; every row count is a multiple of it
    LANES    partial sums per block
    SLICE    rows per slice of a sliced-ELLPACK matrix
+   STREAMED 1 in kernels that only reduce vectors, where ITEM is less than BLOCK
+   REGULAR  1 in a program for matrices of regular slices only
    Results must not depend on the device: fused multiply-adds are written out, and the compiler
    may not make others. */
 #pragma OPENCL FP_CONTRACT OFF
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
+#define CASE_(a, b) PASTE_(a, b)
 
 #if VECTOR == 1
 typedef REAL realv;
@@ -22,22 +25,55 @@ typedef PASTE(REAL, VECTOR) realv;
 #define STORE(p, i, v) PASTE(vstore, VECTOR)((v), 0, (p) + (i))
 #endif
 
-/* The rows i, i+1, .., i+VECTOR-1 of this work-item, in turn. */
-#define EACH_ROW(i)                                                         \
+/* The rows of this work-item, VECTOR at a time: i, .., i+VECTOR-1. Where a kernel is STREAMED (1),
+   LANES / VECTOR work-items have a block, each the rows of its lanes; a group has one block or two. */
+#define EACH_ROW(i) CASE_(EACH_ROW_, STREAMED)(i)
+#define EACH_ROW_0(i)                                                       \
     for (size_t i = get_global_id(0) * ITEM, PASTE(i, _end) = i + ITEM;     \
          i < PASTE(i, _end); i += VECTOR)
+#define EACH_ROW_1(i)                                                       \
+    for (size_t i = get_global_id(0) / (LANES / VECTOR) * BLOCK +           \
+                    get_global_id(0) % (LANES / VECTOR) * VECTOR,           \
+                PASTE(i, _end) = i + BLOCK;                                 \
+         i < PASTE(i, _end); i += LANES)
 
 /* Reductions: row r of a block belongs to lane r % LANES; a lane adds its rows in ascending
    order; lanes are added pairwise. The CPU does the same, so partial sums agree bit for bit. */
+#define REDUCTION(s) CASE_(REDUCTION_, STREAMED)(s)
+#define ADD(s, i, v) CASE_(ADD_, STREAMED)(s, i, v)
+#define MAXIMUM(s, i, v) CASE_(MAXIMUM_, STREAMED)(s, i, v)
+#define FINISH_SUM(out, s) CASE_(FINISH_, STREAMED)(out, s, PLUS_)
+#define FINISH_MAXIMUM(out, s) CASE_(FINISH_, STREAMED)(out, s, fmax)
+#define PLUS_(a, b) ((a) + (b))
+
+#define REDUCTION_1(s)                                                      \
+    __local REAL PASTE(s, _lanes)[2 * LANES];                               \
+    realv s = (realv)(0)
+#define ADD_1(s, i, v) ((s) = (s) + (v))
+#define MAXIMUM_1(s, i, v) ((s) = fmax((s), (v)))
+#define FINISH_1(out, s, OP)                                                \
+    {                                                                       \
+        const uint l_ = get_local_id(0) % (LANES / VECTOR);                 \
+        __local REAL *t_ = PASTE(s, _lanes) + get_local_id(0) / (LANES / VECTOR) * LANES; \
+        STORE(t_, l_ * VECTOR, s);                                          \
+        for (uint w_ = LANES / 2; w_ > 0; w_ /= 2) {                        \
+            barrier(CLK_LOCAL_MEM_FENCE);                                   \
+            for (uint a_ = l_; a_ < w_; a_ += LANES / VECTOR)               \
+                t_[a_] = OP(t_[a_], t_[a_ + w_]);                           \
+        }                                                                   \
+        if (l_ == 0)                                                        \
+            (out)[get_global_id(0) / (LANES / VECTOR)] = t_[0];             \
+    }
+
 #if ITEM == BLOCK
-#define REDUCTION(s)                                                        \
+#define REDUCTION_0(s)                                                      \
     realv s[LANES / VECTOR];                                                \
     for (uint l_ = 0; l_ < LANES / VECTOR; ++l_)                            \
     s[l_] = (realv)(0)
 #define TERM_(s, i) s[((i) % LANES) / VECTOR]
-#define ADD(s, i, v) (TERM_(s, i) = TERM_(s, i) + (v))
-#define MAXIMUM(s, i, v) (TERM_(s, i) = fmax(TERM_(s, i), (v)))
-#define FINISH_(out, s, OP)                                                 \
+#define ADD_0(s, i, v) (TERM_(s, i) = TERM_(s, i) + (v))
+#define MAXIMUM_0(s, i, v) (TERM_(s, i) = fmax(TERM_(s, i), (v)))
+#define FINISH_0(out, s, OP)                                                \
     {                                                                       \
         REAL t_[LANES];                                                     \
         for (uint l_ = 0; l_ < LANES / VECTOR; ++l_)                        \
@@ -48,10 +84,10 @@ typedef PASTE(REAL, VECTOR) realv;
         (out)[get_global_id(0)] = t_[0];                                    \
     }
 #else
-#define REDUCTION(s) __local REAL s[BLOCK]
-#define ADD(s, i, v) STORE(s, (i) % BLOCK, v)
-#define MAXIMUM(s, i, v) STORE(s, (i) % BLOCK, v)
-#define FINISH_(out, s, OP)                                                 \
+#define REDUCTION_0(s) __local REAL s[BLOCK]
+#define ADD_0(s, i, v) STORE(s, (i) % BLOCK, v)
+#define MAXIMUM_0(s, i, v) STORE(s, (i) % BLOCK, v)
+#define FINISH_0(out, s, OP)                                                \
     {                                                                       \
         const uint l_ = get_local_id(0);                                    \
         REAL t_ = 0;                                                        \
@@ -71,9 +107,6 @@ typedef PASTE(REAL, VECTOR) realv;
             (out)[get_group_id(0)] = s[0];                                  \
     }
 #endif
-#define PLUS_(a, b) ((a) + (b))
-#define FINISH_SUM(out, s) FINISH_(out, s, PLUS_)
-#define FINISH_MAXIMUM(out, s) FINISH_(out, s, fmax)
 
 /* Three sums of partial results by one group: part b belongs to lane b % TOTAL_LANES, which adds
    its parts in ascending order; lanes are added pairwise. The CPU does the same. Loads go ahead of

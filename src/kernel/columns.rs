@@ -1,6 +1,6 @@
-//! One entry of each row of a group: packed values, and the three ways to store columns.
+//! One entry of each row of a group: values, packed or not, and the three ways to store columns.
 //!
-//! What a row lacks is not read: its value is -0 and its entry of a vector 0, whose product adds
+//! What a row lacks counts as a value of -0 and an entry of a vector of 0, whose product adds
 //! nothing. Plain loops without branches, so that they become vector instructions.
 
 use super::Real;
@@ -30,20 +30,22 @@ static PLACES: [[u8; WIDTH]; 1 << WIDTH] = {
     places
 };
 
-/// The values that follow each other from `at` on for the rows of `mask`, not 0; -0 elsewhere.
+/// The values of the rows of `mask`; -0 elsewhere. Those of the rows of `placed`, not 0, follow
+/// each other from `at` on.
 #[inline(always)]
-pub(super) fn packed<T: Real, const P: usize>(
+pub(super) fn values<T: Real, const P: usize>(
     planes: [&[T]; P],
     at: usize,
     mask: u32,
+    placed: u32,
 ) -> [Group<T>; P] {
     let mut v = [Group::ZERO; P];
-    let places = &PLACES[mask as usize];
+    let places = &PLACES[placed as usize];
     for p in 0..P {
         prefetch(planes[p], at + AHEAD_BYTES / size_of::<T>());
         for l in 0..WIDTH {
-            let place = if mask == ALL { l } else { places[l] as usize };
-            // SAFETY: `place` counts fewer than the entries of the mask, all of which have their
+            let place = if placed == ALL { l } else { places[l] as usize };
+            // SAFETY: `place` counts fewer than the rows of `placed`, all of which have their
             // values in the plane (see `Mat`).
             v[p].0[l] = unsafe { *planes[p].get_unchecked(at + place) };
         }
@@ -82,15 +84,15 @@ pub(super) unsafe fn window<T: Real, const X: usize>(x: [&[T]; X], at: usize) ->
 
 /// How a kind of step stores its columns.
 pub(super) trait Columns<T: Real>: Sized {
-    /// `x` at the columns of the rows of group `g` that `mask`, not 0, has; 0 elsewhere. Their
-    /// differences to `base` follow each other from `d` on.
+    /// `x` at the columns of the rows of a group that `mask` has; 0 elsewhere. Differences to
+    /// `base` of the rows of `placed`, not 0, follow each other from `d` on.
     fn gather<const X: usize>(
         x: [&[T]; X],
         base: u32,
         differences: &[Self],
         d: usize,
-        g: usize,
         mask: u32,
+        placed: u32,
     ) -> [Group<T>; X];
 }
 
@@ -103,18 +105,19 @@ macro_rules! differences {
                 base: u32,
                 differences: &[Self],
                 d: usize,
-                _: usize,
                 mask: u32,
+                placed: u32,
             ) -> [Group<T>; X] {
                 let mut xs = [Group::ZERO; X];
-                let places = &PLACES[mask as usize];
+                let places = &PLACES[placed as usize];
                 for l in 0..WIDTH {
-                    let place = if mask == ALL { l } else { places[l] as usize };
-                    // SAFETY: as in `packed`, of the index block.
+                    let place = if placed == ALL { l } else { places[l] as usize };
+                    // SAFETY: as in `values`, of the index block.
                     let difference = unsafe { *differences.get_unchecked(d + place) };
                     let j = base.wrapping_add(difference as u32) as usize;
                     for k in 0..X {
-                        // SAFETY: as for `Affine`; a place is that of a row that has the entry.
+                        // SAFETY: a column that a row has is below `cols` (see `Mat`), and `x` is as
+                        // long (asserted by `sums`); a place without an entry has another row's.
                         xs[k].0[l] = unsafe { *x[k].get_unchecked(j) };
                     }
                 }

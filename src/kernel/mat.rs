@@ -4,7 +4,7 @@
 //! A slice's steps are decoded once, and its sums are kept in the first-level cache: one pass
 //! over columns rather than rows.
 
-use super::columns::{ALL, Columns, one, packed, window};
+use super::columns::{ALL, Columns, one, values, window};
 use super::group::{Group, WIDTH};
 use super::{MAX_PLANES, Real};
 
@@ -12,8 +12,10 @@ use super::{MAX_PLANES, Real};
 pub const SLICE: usize = u32::BITS as usize;
 /// Groups per slice.
 pub const GROUPS: usize = SLICE / WIDTH;
-/// Flag in the second word of an index block: every step takes an entry of every row.
+/// Flag in the fourth word of a slice: every step takes an entry of every row.
 pub(crate) const FULL: u32 = 1 << 31;
+/// The same: rows without an entry have no place in a step.
+pub(crate) const PACKED: u32 = 1 << 30;
 
 /// A matrix for reading. Made only from a [`Sell`](crate::sparse::Sell), which guarantees that
 /// every value of a step lies in every plane, every difference in its index block, and every
@@ -22,8 +24,8 @@ pub(crate) const FULL: u32 = 1 << 31;
 pub struct Mat<'a, T> {
     /// Number of columns.
     pub(crate) cols: usize,
-    /// Of each slice, where its values and where its index block begin.
-    pub(crate) slices: &'a [[u32; 2]],
+    /// Four words of each slice.
+    pub(crate) slices: &'a [[u32; 4]],
     /// Index blocks.
     pub(crate) index: &'a [u32],
     /// The same memory, as halves of words.
@@ -92,44 +94,51 @@ impl<T: Real, const P: usize, const X: usize, const S: usize> Terms<T, P, X, S> 
     }
 }
 
-/// An index block: numbers of steps, cumulated, and where things are.
+/// The steps of a slice: their numbers, cumulated, and where things are.
 struct Block<'a> {
     affine: usize,
     ones: usize,
     short: usize,
     /// Every step takes an entry of every row.
     full: bool,
+    /// Rows without an entry have no place in a step.
+    packed: bool,
     /// Mask and base of each step.
     steps: &'a [[u32; 2]],
+    /// First value.
+    value: usize,
     /// First difference, in words.
     differences: usize,
 }
 
 impl<'a, T: Real> Mat<'a, T> {
+    /// The slice of row `i`.
     #[inline(always)]
-    fn block(&self, at: usize) -> Block<'a> {
-        let (counts, wide) = (self.index[at], self.index[at + 1] & !FULL);
+    fn block(&self, i: usize) -> Block<'a> {
+        let [value, at, counts, wide] = self.slices[i / SLICE];
         let affine = (counts & 0xff) as usize;
         let ones = affine + (counts >> 8 & 0xff) as usize;
         let short = ones + (counts >> 16) as usize;
-        let steps = &self.index[at + 2..at + 2 + 2 * (short + wide as usize)];
+        let steps = short + (wide & !(FULL | PACKED)) as usize;
+        let steps = &self.index[at as usize..at as usize + 2 * steps];
         Block {
             affine,
             ones,
             short,
-            full: self.index[at + 1] & FULL != 0,
+            full: wide & FULL != 0,
+            packed: wide & PACKED != 0,
             steps: bytemuck::cast_slice(steps),
-            differences: at + 2 + steps.len(),
+            value: value as usize,
+            differences: at as usize + steps.len(),
         }
     }
 
     /// Positions and columns of the entries of row `i`, in the order of its sum: the diagonal,
     /// then by ascending column.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let [value, at] = self.slices[i / SLICE];
-        let b = self.block(at as usize);
+        let b = self.block(i);
         let (lane, first) = ((i % SLICE) as u32, (i - i % SLICE) as u32);
-        let (mut value, mut difference) = (value as usize, 2 * b.differences);
+        let (mut value, mut difference) = (b.value, 2 * b.differences);
         b.steps
             .iter()
             .enumerate()
@@ -138,8 +147,9 @@ impl<'a, T: Real> Mat<'a, T> {
                 if k == b.short {
                     difference = difference.div_ceil(2);
                 }
-                let before = (mask & ((1 << lane) - 1)).count_ones() as usize;
-                let count = mask.count_ones() as usize;
+                let places = if b.packed { mask } else { u32::MAX };
+                let before = (places & ((1 << lane) - 1)).count_ones() as usize;
+                let count = places.count_ones() as usize;
                 let (at, d) = (value + if one { 0 } else { before }, difference + before);
                 value += if one { 1 } else { count };
                 difference += if affine { 0 } else { count };
@@ -201,9 +211,8 @@ impl<'a, T: Real> Mat<'a, T> {
         for p in 0..P {
             v[p] = self.planes[planes[p]];
         }
-        let [value, at] = self.slices[i / SLICE];
-        let b = self.block(at as usize);
-        let (mut value, mut d) = (value as usize, 2 * b.differences);
+        let b = self.block(i);
+        let (packed, mut value, mut d) = (b.packed, b.value, 2 * b.differences);
         let (affine, rest) = b.steps.split_at(b.ones);
         let (affine, ones) = affine.split_at(b.affine);
         let (short, wide) = rest.split_at(b.short - b.ones);
@@ -214,27 +223,40 @@ impl<'a, T: Real> Mat<'a, T> {
         if b.full && S * size_of::<T>() <= 8 {
             // SAFETY: every row has its entry in every step.
             s = unsafe {
-                regular::<T, Q, P, X, S, GROUPS, true>(affine, ones, i, 0, v, value, x, s)
+                regular::<T, Q, P, X, S, GROUPS, true>(affine, ones, packed, i, 0, v, value, x, s)
             };
         } else {
             let (low, high) = ([s[0], s[1]], [s[2], s[3]]);
             // SAFETY: as above, or as checked.
-            let low =
-                unsafe { regular::<T, Q, P, X, S, 2, false>(affine, ones, i, 0, v, value, x, low) };
+            let low = unsafe {
+                regular::<T, Q, P, X, S, 2, false>(affine, ones, packed, i, 0, v, value, x, low)
+            };
             // SAFETY: as above.
             let high = unsafe {
-                regular::<T, Q, P, X, S, 2, false>(affine, ones, i, 2, v, value, x, high)
+                regular::<T, Q, P, X, S, 2, false>(affine, ones, packed, i, 2, v, value, x, high)
             };
             s = [low[0], low[1], high[0], high[1]];
         }
         for &[mask, _] in affine {
-            value += mask.count_ones() as usize;
+            value += places(mask, packed);
         }
         value += ones.len();
         if short.len() + wide.len() > 0 {
-            s = steps::<T, Q, u16, P, X, S>(short, self.halves, &mut d, i, v, &mut value, x, &s);
+            s = steps::<T, Q, u16, P, X, S>(
+                short,
+                packed,
+                self.halves,
+                &mut d,
+                i,
+                v,
+                &mut value,
+                x,
+                &s,
+            );
             d = d.div_ceil(2);
-            s = steps::<T, Q, u32, P, X, S>(wide, self.index, &mut d, i, v, &mut value, x, &s);
+            s = steps::<T, Q, u32, P, X, S>(
+                wide, packed, self.index, &mut d, i, v, &mut value, x, &s,
+            );
         }
         s
     }
@@ -281,6 +303,7 @@ unsafe fn regular<
 >(
     affine: &[[u32; 2]],
     ones: &[[u32; 2]],
+    is_packed: bool,
     i: usize,
     g: usize,
     planes: [&[T]; P],
@@ -291,22 +314,25 @@ unsafe fn regular<
     let shift = g * WIDTH;
     let first = (i + shift) as u32;
     for &[mask, base] in affine {
-        let mut at = value + (mask & ((1 << shift) - 1)).count_ones() as usize;
-        value += mask.count_ones() as usize;
+        let before = if is_packed { mask } else { u32::MAX } & ((1 << shift) - 1);
+        let mut at = value + before.count_ones() as usize;
+        value += places(mask, is_packed);
         let column = first.wrapping_add(base) as usize;
         for n in 0..N {
             // SAFETY: the caller's promise.
             let xs = unsafe { window(x, column + n * WIDTH) };
             if FULL || mask == u32::MAX {
-                s[n] = Q::add(packed(planes, at, ALL), xs, s[n]);
+                s[n] = Q::add(values(planes, at, ALL, ALL), xs, s[n]);
                 at += WIDTH;
                 continue;
             }
             let mine = mask >> (shift + n * WIDTH) & ALL;
+            let placed = if is_packed { mine } else { ALL };
             if mine != 0 {
-                s[n] = or(mine, Q::add(packed(planes, at, mine), xs, s[n]), s[n]);
-                at += mine.count_ones() as usize;
+                let v = values(planes, at, placed, placed);
+                s[n] = or(mine, Q::add(v, xs, s[n]), s[n]);
             }
+            at += placed.count_ones() as usize;
         }
     }
     for &[mask, base] in ones {
@@ -328,6 +354,16 @@ unsafe fn regular<
         }
     }
     s
+}
+
+/// Places of a step of that mask.
+#[inline(always)]
+fn places(mask: u32, is_packed: bool) -> usize {
+    if is_packed {
+        mask.count_ones() as usize
+    } else {
+        SLICE
+    }
 }
 
 /// A copy that may be indexed freely, so that the original can stay in registers.
@@ -367,6 +403,7 @@ fn steps<
     const S: usize,
 >(
     steps: &[[u32; 2]],
+    is_packed: bool,
     differences: &[C],
     d: &mut usize,
     i: usize,
@@ -380,8 +417,8 @@ fn steps<
         let base = (i as u32).wrapping_add(base);
         if mask == u32::MAX {
             for g in 0..GROUPS {
-                let v = packed(planes, *value + g * WIDTH, ALL);
-                let x = C::gather(x, base, differences, *d + g * WIDTH, g, ALL);
+                let v = values(planes, *value + g * WIDTH, ALL, ALL);
+                let x = C::gather(x, base, differences, *d + g * WIDTH, ALL, ALL);
                 s[g] = Q::add(v, x, s[g]);
             }
             *value += SLICE;
@@ -390,13 +427,14 @@ fn steps<
         }
         for g in 0..GROUPS {
             let mine = mask >> (g * WIDTH) & ALL;
+            let placed = if is_packed { mine } else { ALL };
             if mine != 0 {
-                let v = packed(planes, *value, mine);
-                let x = C::gather(x, base, differences, *d, g, mine);
+                let v = values(planes, *value, mine, placed);
+                let x = C::gather(x, base, differences, *d, mine, placed);
                 s[g] = Q::add(v, x, s[g]);
-                *value += mine.count_ones() as usize;
-                *d += mine.count_ones() as usize;
             }
+            *value += placed.count_ones() as usize;
+            *d += placed.count_ones() as usize;
         }
     }
     s

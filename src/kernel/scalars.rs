@@ -32,15 +32,19 @@ pub fn list<T: Real>() -> Vec<Scalars<T>> {
 /// order; lanes are added pairwise. `cl/common.cl` does the same.
 pub fn total<T: Real>(kind: Reduce, parts: [&[T]; 2]) -> T {
     let mut lanes = [T::ZERO; TOTAL_LANES];
-    let mut at = 0;
-    for parts in parts {
-        for &p in parts {
-            lanes[at] = combine(kind, lanes[at], p);
-            at = (at + 1) % TOTAL_LANES;
-        }
+    add(kind, &mut lanes, 0, parts[0]);
+    total_from(kind, &lanes, parts[0].len(), parts[1])
+}
+
+/// As [`total`], where the lanes have taken the first `count` parts already.
+pub fn total_from<T: Real>(kind: Reduce, before: &[T], count: usize, parts: &[T]) -> T {
+    let mut lanes = [T::ZERO; TOTAL_LANES];
+    for (lane, b) in lanes.iter_mut().zip(before) {
+        *lane = *b;
     }
+    add(kind, &mut lanes, count, parts);
     // Lanes without parts add nothing.
-    let filled = parts[0].len() + parts[1].len();
+    let filled = count + parts.len();
     let mut w = filled.next_power_of_two().min(TOTAL_LANES) / 2;
     while w > 0 {
         for l in 0..w {
@@ -49,4 +53,13 @@ pub fn total<T: Real>(kind: Reduce, parts: [&[T]; 2]) -> T {
         w /= 2;
     }
     lanes[0]
+}
+
+/// Adds `parts`, the first of which has the number `at`, to their lanes.
+fn add<T: Real>(kind: Reduce, lanes: &mut [T; TOTAL_LANES], at: usize, parts: &[T]) {
+    let mut at = at % TOTAL_LANES;
+    for &p in parts {
+        lanes[at] = combine(kind, lanes[at], p);
+        at = (at + 1) % TOTAL_LANES;
+    }
 }

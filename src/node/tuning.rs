@@ -21,6 +21,10 @@ pub struct Tuning {
     pub item: usize,
     /// Work-items per group of a kernel without reductions.
     pub group: usize,
+    /// The same of a kernel that reads a matrix.
+    pub matrix_group: usize,
+    /// Most registers of a work-item in kernels of one matrix and one vector.
+    pub registers: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +42,8 @@ struct Entry {
     vector: usize,
     rows: Option<PerItem>,
     group: Option<usize>,
+    matrix_group: Option<usize>,
+    registers: Option<u32>,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq)]
@@ -49,11 +55,11 @@ enum PerItem {
 
 impl Tuning {
     /// Work-items per group: a reduction's group is a block.
-    pub fn group_of(&self, reduces: bool) -> usize {
-        if reduces {
-            BLOCK / self.item
-        } else {
-            self.group
+    pub fn group_of(&self, reduces: bool, has_matrix: bool) -> usize {
+        match (reduces, has_matrix) {
+            (true, _) => BLOCK / self.item,
+            (false, true) => self.matrix_group,
+            (false, false) => self.group,
         }
     }
 
@@ -105,7 +111,8 @@ fn entries(text: &str, name: &str) -> Result<Vec<Entry>> {
             );
             return Err(wrong(what));
         }
-        if e.group.is_some_and(|g| !g.is_power_of_two() || g > BLOCK) {
+        let mut groups = [e.group, e.matrix_group].into_iter().flatten();
+        if groups.any(|g| !g.is_power_of_two() || g > BLOCK) {
             let what = format!(
                 "device \"{}\": group is no power of two up to {BLOCK}",
                 e.part
@@ -128,6 +135,8 @@ impl Entry {
                 vector: self.vector,
                 item: BLOCK,
                 group: 1,
+                matrix_group: 1,
+                registers: self.registers,
             },
             PerItem::Vector => {
                 // A group is a block, for the sake of reductions.
@@ -135,10 +144,13 @@ impl Entry {
                 let vector = self.vector.max(least.min(8));
                 // Launches are whole blocks, so a group divides one.
                 let most = BLOCK / vector;
+                let group = self.group.unwrap_or(most).min(most);
                 Tuning {
                     vector,
                     item: vector,
-                    group: self.group.unwrap_or(most).min(most),
+                    group,
+                    matrix_group: self.matrix_group.unwrap_or(group).min(most),
+                    registers: self.registers,
                 }
             }
         }
@@ -185,11 +197,20 @@ mod tests {
             vector,
             item,
             group,
+            matrix_group: group,
+            registers: None,
         };
         assert_eq!(of(text, &device("gpu", "X")), launch(4, 4, 32));
         assert_eq!(of(text, &device("accelerator", "X")), launch(1, 1, 256));
         assert_eq!(of(text, &device("cpu", "X")), launch(8, BLOCK, 1));
-        assert_eq!(launch(4, 4, 32).group_of(true), 64);
+        assert_eq!(launch(4, 4, 32).group_of(true, true), 64);
+        let text = "[[device]]\nmatch = \"\"\nvector = 1\nmatrix_group = 64\nregisters = 32\n";
+        let t = of(text, &device("gpu", "X"));
+        assert_eq!(
+            (t.group_of(false, false), t.group_of(false, true)),
+            (256, 64)
+        );
+        assert_eq!(t.registers, Some(32));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::engine::Operands;
 use super::site::{Site, Traffic};
-use crate::kernel::scalars::total;
+use crate::kernel::scalars::{total, total_from};
 use crate::kernel::{MAX_REDUCTIONS, Real};
 use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer};
@@ -34,16 +34,27 @@ impl Args {
     }
 }
 
-/// Adds the partial results of both sides, in the order of the blocks.
-pub(super) fn reductions<T: Real>(site: &Site<T>) -> Result<[T; MAX_REDUCTIONS]> {
+/// Adds the partial results of both sides, in the order of the blocks; the device's by lanes where
+/// it has [added them up](Engine::add_up).
+///
+/// [`Engine`]: super::engine::Engine
+pub(super) fn reductions<T: Real>(site: &Site<T>, added: bool) -> Result<[T; MAX_REDUCTIONS]> {
     let mut all = [T::ZERO; MAX_REDUCTIONS];
     for (k, kind) in site.kernel.shape.reduce.iter().enumerate() {
-        let device = match site.device_partial.get(k) {
-            Some(b) if site.cut > 0 => &b.share(0, 0)?.host[..site.cut.min(site.counted) / BLOCK],
-            _ => &[],
+        let blocks = match site.device_partial.get(k) {
+            Some(_) => site.cut.min(site.counted) / BLOCK,
+            None => 0,
         };
-        let host = &site.host_partial[k][device.len()..site.counted / BLOCK];
-        all[k] = total(*kind, [device, host]);
+        let host = &site.host_partial[k][blocks..site.counted / BLOCK];
+        all[k] = if added {
+            let lanes = site.device_lanes[k].share(0, 0)?.host;
+            total_from(*kind, lanes, blocks, host)
+        } else if blocks > 0 {
+            let device = site.device_partial[k].share(0, 0)?.host;
+            total(*kind, [&device[..blocks], host])
+        } else {
+            total(*kind, [&[], host])
+        };
     }
     Ok(all)
 }

@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use opencl3::kernel::Kernel as ClKernel;
 
-use super::engine::{Engine, set_args};
+use super::engine::Engine;
 use super::host::Span;
+use super::launch::set_args;
 use super::site::{Place, Site};
 use super::tuner::Tuner;
 use crate::Result;

@@ -5,26 +5,19 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
-use bytemuck::Pod;
-use opencl3::kernel::{set_kernel_arg, set_kernel_arg_svm_pointer};
-use opencl3::types::cl_kernel;
-
 use super::cache::Cache;
 use super::call::{Args, count, fits, reductions};
-use super::convert;
 use super::host::{HostCall, Span};
+use super::lanes::Lanes;
+use super::launch::Programs;
 use super::site::Site;
 use super::tuner::{Objective, Tuner};
+use crate::Result;
 use crate::cluster::{Comm, Halo, Reach};
-use crate::kernel::scalars::{self, TOTAL_LANES};
-use crate::kernel::{
-    Kernel, LANES, MAX_REDUCTIONS, Mat, Real, Reduce, SLICE, list, pcg_scalars, stream,
-};
-use crate::node::memory::Arg;
-use crate::node::program::{Program, cache_dir};
-use crate::node::{BLOCK, Buffer, Config, Device, DeviceChoice, Node};
+use crate::kernel::{Kernel, MAX_REDUCTIONS, Mat, Real, Reduce, list, stream};
+use crate::node::program::cache_dir;
+use crate::node::{BLOCK, Buffer, Config, DeviceChoice, Node};
 use crate::sparse::Sell;
-use crate::{Error, Result};
 
 /// How cuts are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -76,7 +69,9 @@ impl<T: Real> Default for Operands<'_, '_, T> {
 pub struct Engine<T: Real> {
     /// The node.
     pub node: Node,
-    pub(super) program: Option<Program>,
+    pub(super) program: Option<Programs>,
+    /// Adds up partial results on the device.
+    pub(super) lanes: Option<Lanes>,
     pub(super) policy: Policy,
     /// Share of the rows that a site without a past begins with on the device.
     pub(super) device_share: f64,
@@ -148,7 +143,9 @@ impl<T: Real> Engine<T> {
     /// Compiles the kernels for the device and checks each.
     pub(super) fn make_ready(&mut self, kernels: &[Kernel<T>], cache: Option<&Path>) -> Result<()> {
         if let Some(device) = &self.node.device {
-            self.program = Some(Self::compile(device, kernels, cache)?);
+            let program = Self::compile(device, kernels, cache)?;
+            self.lanes = Lanes::new(&self.node, &program)?;
+            self.program = Some(program);
             self.self_check(kernels)?;
         }
         Ok(())
@@ -158,6 +155,7 @@ impl<T: Real> Engine<T> {
         Self {
             node,
             program: None,
+            lanes: None,
             policy,
             device_share: 0.5,
             prefetch: false,
@@ -170,36 +168,6 @@ impl<T: Real> Engine<T> {
             overlap: true,
             _precision: std::marker::PhantomData,
         }
-    }
-
-    pub(super) fn compile(
-        device: &Device,
-        kernels: &[Kernel<T>],
-        cache: Option<&Path>,
-    ) -> Result<Program> {
-        let t = device.tuning;
-        let double = T::CL == "double";
-        if double && !device.info.fp64 {
-            return Err(Error::input(
-                format!("--device {}", device.info.index),
-                format!("{} has no double precision", device.info.name),
-                "run with --precision mixed, take another from `couloir devices`, or run with --device none",
-            ));
-        }
-        let source = source(kernels);
-        let exact = if double || !device.info.exact_division {
-            ""
-        } else {
-            "-cl-fp32-correctly-rounded-divide-sqrt "
-        };
-        let options = format!(
-            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={SLICE} -D TOTAL_LANES={TOTAL_LANES} {}",
-            T::CL,
-            t.vector,
-            t.item,
-            pcg_scalars::defines()
-        );
-        Program::build(device, &source, &options, cache)
     }
 
     /// How sites that are made from now on are cut.
@@ -216,7 +184,7 @@ impl<T: Real> Engine<T> {
             kernel.host = host;
         }
         let handle = match &self.program {
-            Some(p) => Some(p.kernel(&format!("{}_kernel", kernel.name))?),
+            Some(p) => Some(p.handle(kernel.name, &kernel.shape)?),
             None => None,
         };
         let mut site = Site::new(&self.node, kernel, label, rows, handle)?;
@@ -271,8 +239,9 @@ impl<T: Real> Engine<T> {
         self.dispatch(site, o)?;
         let host_s = start.elapsed().as_secs_f64();
         self.host_s.set(self.host_s.get() + host_s);
+        let added = self.add_up(site)?;
+        let mut reductions = reductions(site, added)?;
         self.settle()?;
-        let mut reductions = reductions(site)?;
         site.measured(start.elapsed().as_secs_f64(), host_s);
         self.over_ranks(site.kernel.shape.reduce, &mut reductions)?;
         Ok(reductions)
@@ -344,7 +313,7 @@ impl<T: Real> Engine<T> {
     }
 
     /// Starts the device's part and does the host's.
-    fn dispatch(&self, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<()> {
+    pub(super) fn dispatch(&self, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<()> {
         fits(site, &o)?;
         if site.stats.calls == 0 {
             count(site, &o);
@@ -472,27 +441,6 @@ impl<T: Real> Engine<T> {
         }
         Ok(())
     }
-
-    fn launch(
-        &self,
-        site: &Site<T>,
-        args: &Args,
-        o: &Operands<'_, '_, T>,
-        cut: usize,
-    ) -> Result<()> {
-        let (Some(d), Some(kernel)) = (&self.node.device, &site.handle) else {
-            return Ok(());
-        };
-        let (k, t) = (kernel.get(), d.tuning);
-        let fail = |code| d.link.error(site.kernel.name, code);
-        d.link.queue.order().map_err(fail)?;
-        let index = set_args(k, 0, args.all(), o.scalars).map_err(fail)?;
-        if let Some(state) = o.state {
-            set_args::<T>(k, index, &[state.arg()], &[]).map_err(fail)?;
-        }
-        let group = t.group_of(!site.kernel.shape.reduce.is_empty());
-        d.link.queue.start(k, cut / t.item, group).map_err(fail)
-    }
 }
 
 /// See [`Sell::reach`], of all of `mats`; everything where there is none.
@@ -500,55 +448,4 @@ fn reach<T: Real>(mats: &[&Sell<T>], cut: usize) -> [usize; 2] {
     let each = mats.iter().map(|m| m.reach(cut));
     each.reduce(|[a, b], [c, d]| [a.max(c), b.min(d)])
         .unwrap_or([usize::MAX, 0])
-}
-
-/// What the compiler of a device is given. Only a program in double precision names `double`:
-/// there are compilers that refuse the word.
-pub(super) fn source<T: Real>(kernels: &[Kernel<T>]) -> String {
-    let double = T::CL == "double";
-    let mut source = String::new();
-    if double {
-        source.push_str("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
-    }
-    source.push_str(include_str!("../../cl/common.cl"));
-    source.push_str(include_str!("../../cl/matrix.cl"));
-    for k in kernels {
-        source.push_str(k.source);
-    }
-    for s in scalars::list::<T>() {
-        source.push_str(s.source);
-    }
-    if double {
-        source.push_str(convert::SOURCE);
-    }
-    source
-}
-
-/// Sets the arguments of `kernel` from number `index` on; returns the number after the last.
-pub(super) fn set_args<V: Pod>(
-    kernel: cl_kernel,
-    mut index: u32,
-    buffers: &[Arg],
-    values: &[V],
-) -> std::result::Result<u32, i32> {
-    for arg in buffers {
-        // SAFETY: each argument is a live buffer of the kernel's context, of the role that the
-        // kernel's source gives to this index (checked for every kernel by the self-check).
-        unsafe {
-            match arg {
-                Arg::Mem(m) => {
-                    set_kernel_arg(kernel, index, size_of_val(m), (&raw const *m).cast())
-                }
-                Arg::Svm(p) => set_kernel_arg_svm_pointer(kernel, index, (*p).cast()),
-                Arg::None => Err(-38),
-            }
-        }?;
-        index += 1;
-    }
-    for v in values {
-        // SAFETY: the kernel's values at these numbers are of the type that V is: REALs are T.
-        unsafe { set_kernel_arg(kernel, index, size_of::<V>(), (&raw const *v).cast()) }?;
-        index += 1;
-    }
-    Ok(index)
 }

@@ -6,7 +6,8 @@ use opencl3::kernel::Kernel as ClKernel;
 use opencl3::types::cl_device_id;
 
 use super::call::reductions;
-use super::engine::{Engine, set_args};
+use super::engine::Engine;
+use super::launch::set_args;
 use super::site::Site;
 use crate::Result;
 use crate::kernel::scalars::{Scalars, TOTAL_LANES};
@@ -20,6 +21,8 @@ pub struct Finish<T: Real> {
     handle: Option<ClKernel>,
     /// Work-items that add the sums.
     group: usize,
+    /// Where many partial results are added up first.
+    lanes: Option<[Buffer<T>; 3]>,
 }
 
 impl<T: Real> Engine<T> {
@@ -32,6 +35,7 @@ impl<T: Real> Engine<T> {
             scalars,
             handle: None,
             group: 1,
+            lanes: None,
         };
         let (Some(program), Some(d)) = (&self.program, &self.node.device) else {
             return Ok(finish);
@@ -44,6 +48,7 @@ impl<T: Real> Engine<T> {
                 finish.group = most.unwrap_or(1).clamp(1, TOTAL_LANES);
             }
             finish.handle = Some(kernel);
+            finish.lanes = self.three_lanes()?;
         }
         Ok(finish)
     }
@@ -63,7 +68,7 @@ impl<T: Real> Engine<T> {
         let alone = self.comm().size() == 1;
         let wholly = alone && sums.iter().all(|(s, _)| s.cut == s.rows);
         if let (true, Some(d), Some(k)) = (wholly, &self.node.device, &finish.handle) {
-            let blocks = sums.first().map_or(0, |(s, _)| s.rows / BLOCK) as u32;
+            let blocks = sums.first().map_or(0, |(s, _)| s.rows / BLOCK);
             let mut args = [Arg::None; MAX_REDUCTIONS + 1];
             args[0] = state.split_at(usize::MAX, true)?.0.arg;
             for (arg, (site, k)) in args[1..].iter_mut().zip(sums) {
@@ -71,6 +76,8 @@ impl<T: Real> Engine<T> {
                     .share(usize::MAX, usize::MAX)?
                     .device;
             }
+            let parts = &mut args[1..=sums.len()];
+            let blocks = self.add_up_three(finish.lanes.as_ref(), parts, blocks)? as u32;
             let fail = |code| d.link.error(finish.scalars.name, code);
             d.link.queue.order().map_err(fail)?;
             set_args(k.get(), 0, &args[..=sums.len()], &[blocks]).map_err(fail)?;
@@ -81,7 +88,7 @@ impl<T: Real> Engine<T> {
         let mut totals = [T::ZERO; MAX_REDUCTIONS];
         let mut kinds = [Reduce::Sum; MAX_REDUCTIONS];
         for ((total, kind), (site, k)) in totals.iter_mut().zip(&mut kinds).zip(sums) {
-            *total = reductions(site)?[*k];
+            *total = reductions(site, false)?[*k];
             *kind = site.kernel.shape.reduce[*k];
         }
         self.over_ranks(&kinds[..sums.len()], &mut totals)?;

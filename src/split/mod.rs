@@ -17,6 +17,8 @@ mod drift;
 mod engine;
 mod finish;
 mod host;
+mod lanes;
+mod launch;
 mod params;
 mod playoff;
 mod powers;

@@ -1,11 +1,14 @@
 //! The memory's roofs: what moves most bytes in a second, for each mix of reads and writes.
 
+use std::time::Instant;
+
 use super::engine::{Engine, Operands};
+use super::launch::Programs;
 use super::site::{Site, Traffic};
 use crate::Result;
 use crate::kernel::{Kernel, Real, axpy, dot, stream};
-use crate::node::Buffer;
-use crate::node::program::{Program, cache_dir};
+use crate::node::program::cache_dir;
+use crate::node::{BLOCK, Buffer, MemoryKind, Tuning};
 
 /// Bandwidths of the loops of [`stream`] and of AXPY, GB/s: the best of several paths and calls
 /// over arrays larger than the caches.
@@ -40,8 +43,24 @@ impl Roofs {
 
 /// Bytes of each array: four times a large last-level cache, yet a fraction of a second in all.
 const ARRAY_BYTES: usize = 128 << 20;
+/// The same on a device alone that has memory of its own and much of it: its caches are larger.
+const DEVICE_ARRAY_BYTES: usize = 512 << 20;
+/// Arrays that such a device must have room for.
+const ROOM: u64 = 32;
 /// Calls of each path; the first warms up, the fastest counts.
 const CALLS: usize = 6;
+/// Calls one after the other that a device is timed for, since starting the first and hearing of
+/// the last takes as long as a call.
+const BATCH: usize = 10;
+
+/// Rows per vector instruction of the other program of a device that is tuned for fewer.
+const WIDE: usize = 2;
+
+/// A program of the loops, and how it is launched.
+struct Loops {
+    programs: Programs,
+    tuning: Tuning,
+}
 
 impl<T: Real> Engine<T> {
     /// Measures the roofs with the share `ratio` of the rows on the device: 0 is the CPU alone,
@@ -50,7 +69,17 @@ impl<T: Real> Engine<T> {
     /// # Errors
     /// Out of memory, or the device failed.
     pub fn roofs(&self, ratio: f64) -> Result<Roofs> {
-        let n = ARRAY_BYTES / size_of::<T>();
+        let bytes = match &self.node.device {
+            Some(d)
+                if ratio >= 1.0
+                    && self.node.memory == MemoryKind::Discrete
+                    && d.info.memory_bytes >= ROOM * DEVICE_ARRAY_BYTES as u64 =>
+            {
+                DEVICE_ARRAY_BYTES
+            }
+            _ => ARRAY_BYTES,
+        };
+        let n = bytes / size_of::<T>();
         let mut v = [
             self.node.buffer::<T>(n)?,
             self.node.buffer::<T>(n)?,
@@ -81,8 +110,8 @@ impl<T: Real> Engine<T> {
             host,
             ..axpy::kernel()
         });
-        let program = self.stream_program()?;
-        let mut best = |paths: &[Kernel<T>]| self.best(program.as_ref(), paths, ratio, &mut v);
+        let programs = self.stream_programs(ratio)?;
+        let mut best = |paths: &[Kernel<T>]| self.best(&programs, paths, ratio, &mut v);
         Ok(Roofs {
             read_gb_s: best(&read)?.max(best(&dot)?),
             copy_gb_s: best(&copy)?,
@@ -91,24 +120,35 @@ impl<T: Real> Engine<T> {
         })
     }
 
-    /// The best rate of `paths`, which differ on the CPU alone, in GB/s.
+    /// The best rate of `paths`, which differ on the CPU alone, and of the device's programs, in GB/s.
     fn best(
         &self,
-        program: Option<&Program>,
+        programs: &[Loops],
         paths: &[Kernel<T>],
         ratio: f64,
         v: &mut [Buffer<T>; 3],
     ) -> Result<f64> {
         let mut rate = 0.0f64;
-        let paths = if ratio >= 1.0 { &paths[..1] } else { paths };
-        for &path in paths {
-            let mut site = self.stream_site(program, path, v[0].len())?;
+        let sites = if ratio >= 1.0 {
+            let sites = programs.iter();
+            let sites = sites.map(|p| self.stream_site(Some(p), paths[0], v[0].len()));
+            sites.collect::<Result<Vec<_>>>()?
+        } else {
+            let sites = paths.iter();
+            let sites = sites.map(|&path| self.stream_site(programs.first(), path, v[0].len()));
+            sites.collect::<Result<Vec<_>>>()?
+        };
+        for mut site in sites {
             self.set_ratio(&mut site, ratio);
             for call in 0..CALLS {
-                let before = site.stats.seconds_s;
-                self.stream(&mut site, v)?;
+                let seconds = if ratio >= 1.0 {
+                    self.batch(&mut site, v)?
+                } else {
+                    let before = site.stats.seconds_s;
+                    self.stream(&mut site, v)?;
+                    site.stats.seconds_s - before
+                };
                 if call > 0 {
-                    let seconds = site.stats.seconds_s - before;
                     rate = rate.max(site.stats.call_bytes / seconds / 1e9);
                 }
             }
@@ -116,43 +156,76 @@ impl<T: Real> Engine<T> {
         Ok(rate)
     }
 
-    /// The device's program of the loops, which no other run needs.
-    fn stream_program(&self) -> Result<Option<Program>> {
+    /// The device's programs of the loops, which no other run needs: as it is tuned, and, for the
+    /// device alone, with wider loads.
+    fn stream_programs(&self, ratio: f64) -> Result<Vec<Loops>> {
         let Some(device) = &self.node.device else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let cache = cache_dir().map(|d| d.join("kernels"));
-        Self::compile(device, &stream::list(), cache.as_deref()).map(Some)
+        let mut kernels = stream::list();
+        kernels.extend([axpy::kernel(), dot::kernel()]);
+        let t = device.tuning;
+        let mut tunings = vec![t];
+        if ratio >= 1.0 && t.item < WIDE {
+            tunings.push(Tuning {
+                vector: WIDE,
+                item: WIDE,
+                group: t.group.min(BLOCK / WIDE),
+                ..t
+            });
+        }
+        let loops = tunings.into_iter().map(|tuning| {
+            let programs = Self::compile_as(device, tuning, &kernels, cache.as_deref())?;
+            Ok(Loops { programs, tuning })
+        });
+        loops.collect()
     }
 
-    /// A site of exactly this kernel, from `program` if that is its place.
+    /// A site of exactly this kernel, from `loops`.
     fn stream_site(
         &self,
-        program: Option<&Program>,
+        loops: Option<&Loops>,
         kernel: Kernel<T>,
         rows: usize,
     ) -> Result<Site<T>> {
-        let listed = stream::list::<T>().iter().any(|k| k.name == kernel.name);
-        let mut site = match program {
-            Some(program) if listed => {
-                let handle = program.kernel(&format!("{}_kernel", kernel.name))?;
-                Site::new(&self.node, kernel, "roof", rows, Some(handle))?
-            }
-            _ if listed => Site::new(&self.node, kernel, "roof", rows, None)?,
-            _ => self.site(kernel, "roof", rows)?,
+        let handle = match loops {
+            Some(l) => Some(l.programs.handle(kernel.name, &kernel.shape)?),
+            None => None,
         };
-        site.kernel = kernel;
+        let mut site = Site::new(&self.node, kernel, "roof", rows, handle)?;
+        site.tuning = loops.map(|l| l.tuning);
         Ok(site)
     }
 
+    /// Seconds of one call of several that are started at once.
+    fn batch(&self, site: &mut Site<T>, v: &mut [Buffer<T>; 3]) -> Result<f64> {
+        self.settle()?;
+        let start = Instant::now();
+        for _ in 0..BATCH {
+            Self::with_operands(site, v, |site, o| self.dispatch(site, o))?;
+        }
+        self.settle()?;
+        Ok(start.elapsed().as_secs_f64() / BATCH as f64)
+    }
+
     /// One call; returns its sum.
-    fn stream(&self, site: &mut Site<T>, [a, b, c]: &mut [Buffer<T>; 3]) -> Result<T> {
+    fn stream(&self, site: &mut Site<T>, v: &mut [Buffer<T>; 3]) -> Result<T> {
+        Self::with_operands(site, v, |site, o| self.run(site, o)).map(|sums| sums[0])
+    }
+
+    /// Calls `f` with the operands of the kernel of `site`.
+    fn with_operands<R>(
+        site: &mut Site<T>,
+        [a, b, c]: &mut [Buffer<T>; 3],
+        f: impl FnOnce(&mut Site<T>, Operands<'_, '_, T>) -> R,
+    ) -> R {
         let shape = site.kernel.shape;
         let own = [&*b, &*c];
         let scalars = [T::of(0.5)];
         let mut written = [a];
         let (out, inout) = written.split_at_mut(shape.out);
-        self.run(
+        f(
             site,
             Operands {
                 out,
@@ -162,7 +235,6 @@ impl<T: Real> Engine<T> {
                 ..Operands::default()
             },
         )
-        .map(|sums| sums[0])
     }
 }
 
@@ -170,19 +242,27 @@ impl<T: Real> Engine<T> {
 mod tests {
     use super::*;
     use crate::kernel::Rows;
-    use crate::node::{BLOCK, Config, DeviceChoice, opencl};
+    use crate::node::{Config, DeviceChoice, opencl};
     use crate::split::Policy;
 
     const N: usize = 37 * BLOCK;
 
-    /// Runs one path and compares it with the reference.
+    /// Runs one path, in every program, and compares it with the reference.
     fn check(engine: &Engine<f64>, kernel: Kernel<f64>, ratio: f64) {
+        for loops in engine.stream_programs(ratio).unwrap() {
+            check_one(engine, kernel, ratio, Some(&loops));
+        }
+        if engine.node.device.is_none() {
+            check_one(engine, kernel, ratio, None);
+        }
+    }
+
+    fn check_one(engine: &Engine<f64>, kernel: Kernel<f64>, ratio: f64, loops: Option<&Loops>) {
         let mut rng = fastrand::Rng::with_seed(5);
         let mut vector = || -> Vec<f64> { (0..N).map(|_| rng.f64() - 0.5).collect() };
         let (mut a, b, c) = (vector(), vector(), vector());
         let mut v = [&a, &b, &c].map(|x| engine.node.buffer_from(x).unwrap());
-        let program = engine.stream_program().unwrap();
-        let mut site = engine.stream_site(program.as_ref(), kernel, N).unwrap();
+        let mut site = engine.stream_site(loops, kernel, N).unwrap();
         engine.set_ratio(&mut site, ratio);
         let sum = engine.stream(&mut site, &mut v).unwrap();
         let got = v[0].read().unwrap().to_vec();

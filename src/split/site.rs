@@ -3,14 +3,13 @@
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-use opencl3::kernel::Kernel as ClKernel;
-
 use super::border::Border;
+use super::launch::Handle;
 use super::tuner::{Call, Tuner};
 use crate::Result;
 use crate::kernel::{Kernel, Real};
 use crate::node::queue::{Account, Queue};
-use crate::node::{BLOCK, Buffer, Node, Shares, padded};
+use crate::node::{BLOCK, Buffer, Node, Shares, Tuning, padded};
 
 /// Bytes that a call must move, every operand once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -87,8 +86,12 @@ pub struct Site<T: Real> {
     pub(super) place: Place,
     /// How the CPU's rows are dealt out to threads.
     pub(super) shares: Shares,
-    pub(super) handle: Option<ClKernel>,
+    pub(super) handle: Option<Handle>,
+    /// How it is launched, unless as the device's tuning says.
+    pub(super) tuning: Option<Tuning>,
     pub(super) device_partial: Vec<Buffer<T>>,
+    /// The same added up by lanes, once that was worth while.
+    pub(super) device_lanes: Vec<Buffer<T>>,
     pub(super) host_partial: Vec<Vec<T>>,
     /// Where the rows that wait for a halo find what they read.
     pub(super) border: Border<T>,
@@ -106,7 +109,7 @@ impl<T: Real> Site<T> {
         kernel: Kernel<T>,
         label: &str,
         rows: usize,
-        handle: Option<ClKernel>,
+        handle: Option<Handle>,
     ) -> Result<Self> {
         let rows = padded(rows.max(1));
         let reductions = kernel.shape.reduce.len();
@@ -115,9 +118,11 @@ impl<T: Real> Site<T> {
             place: Place::new(label, [kernel.name, kernel.formula, T::NAME], rows),
             shares: node.pool.shares().anew(),
             handle,
+            tuning: None,
             device_partial: (0..device_partial)
                 .map(|_| node.buffer(rows / BLOCK))
                 .collect::<Result<_>>()?,
+            device_lanes: Vec::new(),
             host_partial: vec![vec![T::ZERO; rows / BLOCK]; reductions],
             border: Border::none(),
             kernel,

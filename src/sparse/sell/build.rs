@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::Sell;
 use super::encode::{Encoder, Lines};
 use super::reads::Reads;
+use crate::kernel::mat::PACKED;
 use crate::kernel::{MAX_PLANES, Real, SLICE};
 use crate::node::{BLOCK, Node, padded};
 use crate::sparse::Csr;
@@ -22,8 +23,9 @@ const ALIGN: usize = 8;
 /// Slices encoded by one task, positions counted from its own beginning.
 #[derive(Default)]
 struct Part {
-    /// Of each slice: values, words of its index block, and whether others may share that.
-    slices: Vec<(usize, usize, bool)>,
+    /// Of each slice: values, words of its index block, whether others may share that, and its
+    /// numbers of steps.
+    slices: Vec<(usize, usize, bool, [u32; 2])>,
     index: Vec<u32>,
     /// Entry and element.
     places: Vec<(u32, u32)>,
@@ -35,6 +37,8 @@ struct Layout {
     index: Vec<u32>,
     position: Vec<u32>,
     elements: usize,
+    /// Every slice is affine or packed.
+    regular: bool,
 }
 
 impl Layout {
@@ -59,15 +63,16 @@ impl Layout {
                 Part::new(slices, row_ptr, col, &alike)
             })
             .collect();
-        let mut slices = Vec::with_capacity(2 * count);
+        let mut slices = Vec::with_capacity(4 * count);
         let mut index = Vec::new();
         let mut position = vec![0u32; col.len()];
         let mut common: HashMap<&[u32], u32> = HashMap::new();
-        let mut elements = 0usize;
+        let (mut elements, mut regular) = (0usize, true);
         for part in &parts {
             let start = u32::try_from(elements).map_err(too_large)?;
             let mut words = part.index.as_slice();
-            for &(values, length, shared) in &part.slices {
+            for &(values, length, shared, [steps, wide]) in &part.slices {
+                regular &= shared || wide & PACKED != 0;
                 let (block, rest) = words.split_at(length);
                 words = rest;
                 let end = u32::try_from(index.len()).map_err(too_large)?;
@@ -81,7 +86,7 @@ impl Layout {
                         end
                     }
                 };
-                slices.extend([u32::try_from(elements).map_err(too_large)?, at]);
+                slices.extend([u32::try_from(elements).map_err(too_large)?, at, steps, wide]);
                 elements += values;
             }
             u32::try_from(elements).map_err(too_large)?;
@@ -89,11 +94,14 @@ impl Layout {
                 position[entry as usize] = start + place;
             }
         }
+        // Devices read a step ahead.
+        index.resize(index.len() + 2 * SLICE, 0);
         Ok(Self {
             slices,
             index,
             position,
             elements,
+            regular,
         })
     }
 }
@@ -124,7 +132,8 @@ impl Part {
             let values = values.next_multiple_of(ALIGN);
             elements += values;
             let words = part.index.len() - before;
-            part.slices.push((values, words, encoder.is_common()));
+            part.slices
+                .push((values, words, encoder.is_common(), encoder.counts()));
         }
         part
     }
@@ -137,7 +146,7 @@ impl Sell<f64> {
     /// More than 2^32 elements.
     pub fn footprint_bytes(a: &Csr) -> Result<f64> {
         let l = Layout::new(a.rows, &a.row_ptr, &a.col, |_| false)?;
-        let words = l.index.len() + 2 * a.rows.div_ceil(SLICE);
+        let words = l.index.len() + 4 * a.rows.div_ceil(SLICE);
         Ok((l.elements * size_of::<f64>() + words * size_of::<u32>()) as f64)
     }
 }
@@ -177,6 +186,7 @@ impl<T: Real> Sell<T> {
             nnz: col.len(),
             inner,
             reads: Reads::of(rows, row_ptr, col, inner),
+            regular: layout.regular,
             slices: Rc::new(node.buffer_from(&layout.slices)?),
             index: Rc::new(node.buffer_from(&layout.index)?),
             planes,

@@ -1,18 +1,21 @@
-//! The index block of one slice.
+//! The steps of one slice.
 
 use crate::kernel::SLICE;
-use crate::kernel::mat::FULL;
+use crate::kernel::mat::{FULL, PACKED};
 
-/// Most affine steps of each kind in a block, and most steps of 16-bit differences.
+/// Most affine steps of each kind in a slice, and most steps of 16-bit differences.
 const MAX_AFFINE: usize = u8::MAX as usize;
 const MAX_SHORT: usize = u16::MAX as usize;
 /// What a step that lacks some rows costs beyond its bytes, in bytes.
 const PARTIAL: usize = 16;
+/// A slice in which one place in this many or fewer is empty keeps them: finding a row's place by
+/// counting others costs a device more than the bytes.
+const EMPTY: usize = 8;
 
 /// The rows of a slice: for each, its first entry in the whole matrix and its columns, ascending.
 pub(super) type Lines<'a> = [(usize, &'a [u32])];
 
-/// Makes index blocks, one after the other; its memory is used again.
+/// Encodes slices, one after the other; its memory is used again.
 #[derive(Default)]
 pub(super) struct Encoder {
     /// Steps of each kind, in this order.
@@ -20,19 +23,17 @@ pub(super) struct Encoder {
     ones: usize,
     short: usize,
     wide: usize,
-    /// Mask and base of each step.
-    steps: Vec<u32>,
-    halves: Vec<u16>,
-    words: Vec<u32>,
-    /// Entries in the order of their values, and where each step's begin.
-    entries: Vec<usize>,
-    begin: Vec<usize>,
+    steps: Vec<Step>,
+    /// Rows without an entry have no place.
+    packed: bool,
     offsets: Vec<i64>,
 }
 
-/// The rows that have an entry in a step, with its column and its number in the whole matrix.
+/// The rows that have an entry in a step, with its column, or its difference to the base, and its
+/// number in the whole matrix.
 struct Step {
     mask: u32,
+    base: u32,
     col: [u32; SLICE],
     entry: [usize; SLICE],
 }
@@ -41,71 +42,87 @@ impl Encoder {
     /// Encodes the slice of rows from `first` on. Affine steps at the end of their run whose
     /// entries are all `alike` store one value.
     pub fn encode(&mut self, first: usize, lines: &Lines, alike: impl Fn(&[usize]) -> bool) {
-        self.clear();
+        (self.affine, self.ones, self.short, self.wide) = (0, 0, 0, 0);
+        self.steps.clear();
         if self.diagonals(first, lines) {
             self.by_offset(first, lines);
         } else {
             self.by_position(first, lines);
         }
         let mut ones = 0;
-        while ones < self.affine.min(MAX_AFFINE) && alike(self.step(self.affine - ones - 1)) {
+        let mut entries = Vec::with_capacity(SLICE);
+        while ones < self.affine.min(MAX_AFFINE) {
+            let step = &self.steps[self.affine - ones - 1];
+            entries.clear();
+            entries.extend(step.rows().map(|l| step.entry[l]));
+            if !alike(&entries) {
+                break;
+            }
             ones += 1;
         }
         (self.affine, self.ones) = (self.affine - ones, ones);
+        let entries: usize = self.steps.iter().map(|s| s.rows().count()).sum();
+        self.packed = EMPTY * (SLICE * self.steps.len() - entries) > SLICE * self.steps.len();
     }
 
-    fn clear(&mut self) {
-        (self.affine, self.ones, self.short, self.wide) = (0, 0, 0, 0);
-        self.steps.clear();
-        self.halves.clear();
-        self.words.clear();
-        self.entries.clear();
-        self.begin.clear();
+    /// The third and fourth word of the slice: numbers of steps and flags.
+    pub fn counts(&self) -> [u32; 2] {
+        let full = self.steps.iter().all(|s| s.mask == u32::MAX);
+        let flags = if full { FULL } else { 0 } | if self.packed { PACKED } else { 0 };
+        [
+            (self.affine | self.ones << 8 | self.short << 16) as u32,
+            self.wide as u32 | flags,
+        ]
     }
 
-    /// Steps.
-    fn count(&self) -> usize {
-        self.begin.len()
-    }
-
-    /// Whether the block may stand for other slices', too: it has affine steps only.
+    /// Whether the index block may stand for other slices', too: it has affine steps only.
     pub fn is_common(&self) -> bool {
         self.short + self.wide == 0
     }
 
     /// Appends the index block.
     pub fn append_to(&self, index: &mut Vec<u32>) {
-        index.push((self.affine | self.ones << 8 | self.short << 16) as u32);
-        let full = self.steps.iter().step_by(2).all(|&mask| mask == u32::MAX);
-        index.push(self.wide as u32 | if full { FULL } else { 0 });
-        index.extend_from_slice(&self.steps);
-        let at = index.len();
-        index.resize(at + self.halves.len().div_ceil(2), 0);
-        let halves: &mut [u16] = bytemuck::cast_slice_mut(&mut index[at..]);
-        halves[..self.halves.len()].copy_from_slice(&self.halves);
-        index.extend_from_slice(&self.words);
+        for step in &self.steps {
+            index.extend([step.mask, step.base]);
+        }
+        let (short, wide) = self.steps[self.affine + self.ones..].split_at(self.short);
+        let halves: Vec<u16> = short
+            .iter()
+            .flat_map(|s| self.places_of(s).map(|l| s.col[l] as u16))
+            .collect();
+        for pair in halves.chunks(2) {
+            // Halves follow each other in memory, whatever the order of bytes.
+            let pair = [pair[0], pair.get(1).copied().unwrap_or(0)];
+            index.push(bytemuck::cast(pair));
+        }
+        for step in wide {
+            index.extend(self.places_of(step).map(|l| step.col[l]));
+        }
         // Devices read two words at once.
         index.resize(index.len().next_multiple_of(2), 0);
+    }
+
+    /// Rows that have a place in a step.
+    fn places_of(&self, step: &Step) -> impl Iterator<Item = usize> + use<> {
+        let mask = if self.packed { step.mask } else { u32::MAX };
+        (0..SLICE).filter(move |l| mask >> l & 1 == 1)
     }
 
     /// Calls `put(entry, place)` with each entry's value's place in the slice, and returns how many
     /// values the slice stores.
     pub fn places(&self, mut put: impl FnMut(usize, usize)) -> usize {
         let mut place = 0;
-        for k in 0..self.count() {
+        for (k, step) in self.steps.iter().enumerate() {
             let one = (self.affine..self.affine + self.ones).contains(&k);
-            for &entry in self.step(k) {
-                put(entry, place);
+            for l in self.places_of(step) {
+                if step.mask >> l & 1 == 1 {
+                    put(step.entry[l], place);
+                }
                 place += usize::from(!one);
             }
             place += usize::from(one);
         }
         place
-    }
-
-    fn step(&self, k: usize) -> &[usize] {
-        let end = self.begin.get(k + 1).copied();
-        &self.entries[self.begin[k]..end.unwrap_or(self.entries.len())]
     }
 
     /// Whether every row depends on its neighbours in so few distances that a step for each is
@@ -155,7 +172,7 @@ impl Encoder {
                     next[l] += 1;
                 }
             }
-            self.push(first, &step);
+            self.push(first, step);
         }
         self.offsets = offsets;
     }
@@ -172,7 +189,7 @@ impl Encoder {
             }
         }
         if diagonal.mask != 0 {
-            self.push(first, &diagonal);
+            self.push(first, diagonal);
         }
         for position in 0.. {
             let mut step = Step::new();
@@ -185,41 +202,40 @@ impl Encoder {
             if step.mask == 0 {
                 return;
             }
-            self.push(first, &step);
+            self.push(first, step);
         }
     }
 
-    fn push(&mut self, first: usize, step: &Step) {
+    fn push(&mut self, first: usize, mut step: Step) {
         let first = first as u32;
-        let present = || (0..SLICE).filter(|l| step.mask >> l & 1 == 1);
-        let column = |l: usize| step.col[l];
-        let lowest = present().map(column).min().unwrap_or(0);
-        let highest = present().map(column).max().unwrap_or(0);
-        let line = |l: usize| column(l).wrapping_sub(l as u32);
-        let start = present().map(line).next().unwrap_or(0);
-        let base = if self.affine == self.begin.len()
+        let line = |l: usize| step.col[l].wrapping_sub(l as u32);
+        let columns = || step.rows().map(|l| step.col[l]);
+        let some = step.mask.trailing_zeros() as usize % SLICE;
+        let (lowest, highest) = (columns().min().unwrap_or(0), columns().max().unwrap_or(0));
+        let base = if self.affine == self.steps.len()
             && self.affine < MAX_AFFINE
-            && present().all(|l| line(l) == start)
+            && step.rows().all(|l| line(l) == line(some))
         {
             self.affine += 1;
-            start
+            line(some)
         } else if self.wide == 0
             && self.short < MAX_SHORT
             && highest - lowest <= u32::from(u16::MAX)
         {
             self.short += 1;
-            self.halves
-                .extend(present().map(|l| (column(l) - lowest) as u16));
             lowest
         } else {
             self.wide += 1;
-            self.words
-                .extend(present().map(|l| column(l).wrapping_sub(first)));
             first
         };
-        self.steps.extend([step.mask, base.wrapping_sub(first)]);
-        self.begin.push(self.entries.len());
-        self.entries.extend(present().map(|l| step.entry[l]));
+        // A row that lacks the entry has another's column, which can be read.
+        let other = step.col[some];
+        for (l, col) in step.col.iter_mut().enumerate() {
+            let has = step.mask >> l & 1 == 1;
+            *col = if has { *col } else { other }.wrapping_sub(base);
+        }
+        step.base = base.wrapping_sub(first);
+        self.steps.push(step);
     }
 }
 
@@ -227,9 +243,16 @@ impl Step {
     fn new() -> Self {
         Self {
             mask: 0,
+            base: 0,
             col: [0; SLICE],
             entry: [0; SLICE],
         }
+    }
+
+    /// The rows that have an entry.
+    fn rows(&self) -> impl Iterator<Item = usize> + use<> {
+        let mask = self.mask;
+        (0..SLICE).filter(move |l| mask >> l & 1 == 1)
     }
 
     fn add(&mut self, row: usize, col: u32, entry: usize) {

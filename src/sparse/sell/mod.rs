@@ -1,24 +1,34 @@
 //! Compressed SELL-C-sigma (sliced ELLPACK): one layout for vector lanes and work-items alike.
 //!
 //! Rows are taken in slices of C = 32, and a slice in steps. A step takes at most one entry of each
-//! row: its mask says of which rows, and their values follow each other, so C rows load together and
-//! nothing is padded. Its columns are stored in the least of three ways: affine (column minus row
-//! is the same for all: one number), 16-bit or 32-bit differences to a base. All are relative to
-//! the slice's first row, so slices that look alike share one index block.
+//! row: its mask says of which rows. Its columns are stored in the least of three ways: affine
+//! (column minus row is the same for all: one number), 16-bit or 32-bit differences to a base. All
+//! are relative to the slice's first row, so slices that look alike share one index block.
+//!
+//! A step of nearly every row has a value and a difference for each of the C, so that a row finds
+//! its own at once; where more than one place in eight would be empty, the slice is packed: those
+//! of the rows that have the entry follow each other, and nothing is padded.
 //!
 //! A row's entries follow each other as diagonal, then by ascending column; this is the order of
 //! its sum on every side, whatever the slice. Rows of like length are made neighbours by the
 //! ordering of the mesh (sigma), so most masks are full.
 //!
-//! An index block, in 32-bit words:
+//! A slice, in 32-bit words:
 //!
 //! | words | what |
 //! |---|---|
+//! | 1 | where its values begin |
+//! | 1 | where its index block begins |
 //! | 1 | numbers of steps: affine (8 bits), affine with one value for all rows (8), 16-bit (16) |
-//! | 1 | number of 32-bit steps; highest bit: every mask is full |
+//! | 1 | number of 32-bit steps; highest bit: every mask is full; the next: packed |
+//!
+//! Its index block:
+//!
+//! | words | what |
+//! |---|---|
 //! | 2 per step, in this order | mask; column of the slice's row 0, or base, minus the first row |
-//! | 1 per two entries of all 16-bit steps | differences |
-//! | 1 per entry of the 32-bit steps | differences |
+//! | 1 per two places of all 16-bit steps | differences |
+//! | 1 per place of the 32-bit steps | differences |
 //! | 0 or 1 | a block's length is even |
 
 mod build;
@@ -43,6 +53,7 @@ pub struct Sell<T: Real> {
     elements: usize,
     index_words: usize,
     nnz: usize,
+    regular: bool,
     inner: usize,
     reads: Reads,
     slices: Rc<Buffer<u32>>,
@@ -122,6 +133,11 @@ impl<T: Real> Sell<T> {
         self.reads.reach(cut / BLOCK)
     }
 
+    /// Is every slice affine or packed? Devices have a faster program for such matrices.
+    pub(crate) fn is_regular(&self) -> bool {
+        self.regular
+    }
+
     /// Element that holds each entry of the matrix it was made from.
     pub fn position(&self) -> &[u32] {
         &self.position
@@ -138,7 +154,7 @@ impl<T: Real> Sell<T> {
         &self.planes
     }
 
-    /// Of each slice, where its values and where its index block begin.
+    /// Four words of each slice.
     pub fn slices(&self) -> &Buffer<u32> {
         &self.slices
     }
@@ -148,10 +164,10 @@ impl<T: Real> Sell<T> {
         &self.index
     }
 
-    /// Least memory traffic of one product, without the vectors: values, index blocks and the
-    /// slices' two words, each once.
+    /// Least memory traffic of one product, without the vectors: values, index blocks and slices,
+    /// each once.
     pub fn bytes(&self) -> f64 {
-        let words = self.index_words + 2 * (self.rows.div_ceil(SLICE));
+        let words = self.index_words + 4 * self.rows.div_ceil(SLICE);
         (self.elements * self.planes.len() * size_of::<T>() + words * size_of::<u32>()) as f64
     }
 

@@ -1,0 +1,208 @@
+//! Programs for the device and their launches.
+
+use std::path::Path;
+
+use bytemuck::Pod;
+use opencl3::kernel::{Kernel as ClKernel, set_kernel_arg, set_kernel_arg_svm_pointer};
+use opencl3::types::cl_kernel;
+
+use super::call::Args;
+use super::engine::{Engine, Operands};
+use super::site::Site;
+use super::{convert, lanes};
+use crate::kernel::scalars::{self, TOTAL_LANES};
+use crate::kernel::{Kernel, LANES, Real, SLICE, Shape, pcg_scalars};
+use crate::node::memory::Arg;
+use crate::node::program::Program;
+use crate::node::{BLOCK, Device, Tuning};
+use crate::{Error, Result};
+
+/// The programs of some kernels.
+pub(super) struct Programs {
+    all: Program,
+    /// Kernels of one matrix and one vector, which need few registers, for any matrix and for
+    /// those that are [regular](crate::sparse::Sell::is_regular).
+    small: Option<[Program; 2]>,
+}
+
+/// A kernel of a site.
+pub(super) struct Handle {
+    any: ClKernel,
+    regular: Option<ClKernel>,
+}
+
+impl Programs {
+    /// The function `name`.
+    pub fn kernel(&self, name: &str) -> Result<ClKernel> {
+        self.all.kernel(name)
+    }
+
+    /// The kernel `name` of that shape.
+    pub fn handle(&self, name: &str, shape: &Shape) -> Result<Handle> {
+        let name = format!("{name}_kernel");
+        Ok(match &self.small {
+            Some([any, regular]) if is_small(shape) => Handle {
+                any: any.kernel(&name)?,
+                regular: Some(regular.kernel(&name)?),
+            },
+            _ => Handle {
+                any: self.all.kernel(&name)?,
+                regular: None,
+            },
+        })
+    }
+}
+
+fn is_small(shape: &Shape) -> bool {
+    shape.mats == [1] && shape.gather == 1
+}
+
+impl<T: Real> Engine<T> {
+    pub(super) fn compile(
+        device: &Device,
+        kernels: &[Kernel<T>],
+        cache: Option<&Path>,
+    ) -> Result<Programs> {
+        Self::compile_as(device, device.tuning, kernels, cache)
+    }
+
+    /// Compiles for launches by `t`.
+    pub(super) fn compile_as(
+        device: &Device,
+        t: Tuning,
+        kernels: &[Kernel<T>],
+        cache: Option<&Path>,
+    ) -> Result<Programs> {
+        let double = T::CL == "double";
+        if double && !device.info.fp64 {
+            return Err(Error::input(
+                format!("--device {}", device.info.index),
+                format!("{} has no double precision", device.info.name),
+                "run with --precision mixed, take another from `couloir devices`, or run with --device none",
+            ));
+        }
+        let exact = if double || !device.info.exact_division {
+            ""
+        } else {
+            "-cl-fp32-correctly-rounded-divide-sqrt "
+        };
+        let options = format!(
+            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={SLICE} -D TOTAL_LANES={TOTAL_LANES} {}",
+            T::CL,
+            t.vector,
+            t.item,
+            pcg_scalars::defines()
+        );
+        let build = |kernels: &[Kernel<T>], more: String| {
+            let source = source(kernels, t.item);
+            Program::build(device, &source, &format!("{options} {more}"), cache)
+        };
+        let all = build(kernels, "-D REGULAR=0".to_owned())?;
+        let mut small = kernels.to_vec();
+        small.retain(|k| is_small(&k.shape));
+        let registers = t.registers.map(|n| format!("-cl-nv-maxrregcount={n} "));
+        let registers = registers.unwrap_or_default();
+        let of = |regular| build(&small, format!("{registers}-D REGULAR={regular}"));
+        let small = match t.vector {
+            1 if !small.is_empty() => Some([of(0)?, of(1)?]),
+            _ => None,
+        };
+        Ok(Programs { all, small })
+    }
+
+    /// Starts the device's rows `[0, cut)`.
+    pub(super) fn launch(
+        &self,
+        site: &Site<T>,
+        args: &Args,
+        o: &Operands<'_, '_, T>,
+        cut: usize,
+    ) -> Result<()> {
+        let (Some(d), Some(kernel)) = (&self.node.device, &site.handle) else {
+            return Ok(());
+        };
+        let regular = o.mats.iter().all(|m| m.is_regular());
+        let kernel = match &kernel.regular {
+            Some(kernel) if regular => kernel,
+            _ => &kernel.any,
+        };
+        let (k, t) = (kernel.get(), site.tuning.unwrap_or(d.tuning));
+        let fail = |code| d.link.error(site.kernel.name, code);
+        d.link.queue.order().map_err(fail)?;
+        let index = set_args(k, 0, args.all(), o.scalars).map_err(fail)?;
+        if let Some(state) = o.state {
+            set_args::<T>(k, index, &[state.arg()], &[]).map_err(fail)?;
+        }
+        let shape = &site.kernel.shape;
+        let (items, group) = if streamed(shape, t.item) {
+            // Two blocks keep a core of the device busier, if they come in pairs.
+            let (blocks, items) = (cut / BLOCK, LANES / t.vector);
+            (blocks * items, items << u32::from(blocks.is_multiple_of(2)))
+        } else {
+            let group = t.group_of(!shape.reduce.is_empty(), !shape.mats.is_empty());
+            (cut / t.item, group)
+        };
+        d.link.queue.start(k, items, group).map_err(fail)
+    }
+}
+
+/// Whether a kernel reads and reduces vectors and does nothing else: then a device whose work-items
+/// are no loops has a few [`LANES`] of them for each block, and no local memory but for the sums.
+fn streamed(shape: &Shape, item: usize) -> bool {
+    let writes = shape.out + shape.inout > 0;
+    item < BLOCK && shape.mats.is_empty() && !writes && !shape.reduce.is_empty()
+}
+
+/// What the compiler of a device is given. Only a program in double precision names `double`:
+/// there are compilers that refuse the word.
+pub(super) fn source<T: Real>(kernels: &[Kernel<T>], item: usize) -> String {
+    let double = T::CL == "double";
+    let mut source = String::new();
+    if double {
+        source.push_str("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
+    }
+    source.push_str(include_str!("../../cl/common.cl"));
+    source.push_str(include_str!("../../cl/matrix.cl"));
+    for k in kernels {
+        let streamed = u8::from(streamed(&k.shape, item));
+        source.push_str(&format!("#undef STREAMED\n#define STREAMED {streamed}\n"));
+        source.push_str(k.source);
+    }
+    source.push_str(lanes::SOURCE);
+    for s in scalars::list::<T>() {
+        source.push_str(s.source);
+    }
+    if double {
+        source.push_str(convert::SOURCE);
+    }
+    source
+}
+
+/// Sets the arguments of `kernel` from number `index` on; returns the number after the last.
+pub(super) fn set_args<V: Pod>(
+    kernel: cl_kernel,
+    mut index: u32,
+    buffers: &[Arg],
+    values: &[V],
+) -> std::result::Result<u32, i32> {
+    for arg in buffers {
+        // SAFETY: each argument is a live buffer of the kernel's context, of the role that the
+        // kernel's source gives to this index (checked for every kernel by the self-check).
+        unsafe {
+            match arg {
+                Arg::Mem(m) => {
+                    set_kernel_arg(kernel, index, size_of_val(m), (&raw const *m).cast())
+                }
+                Arg::Svm(p) => set_kernel_arg_svm_pointer(kernel, index, (*p).cast()),
+                Arg::None => Err(-38),
+            }
+        }?;
+        index += 1;
+    }
+    for v in values {
+        // SAFETY: the kernel's values at these numbers are of the type that V is: REALs are T.
+        unsafe { set_kernel_arg(kernel, index, size_of::<V>(), (&raw const *v).cast()) }?;
+        index += 1;
+    }
+    Ok(index)
+}
