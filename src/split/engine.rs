@@ -17,9 +17,7 @@ use super::site::Site;
 use super::tuner::{Objective, Tuner};
 use crate::cluster::{Comm, Halo, Reach};
 use crate::kernel::scalars::{self, TOTAL_LANES};
-use crate::kernel::{
-    Kernel, LANES, MAX_REDUCTIONS, Mat, Real, Reduce, SLICE, list, pcg_scalars, stream,
-};
+use crate::kernel::{Kernel, LANES, MAX_REDUCTIONS, Mat, Real, Reduce, SLICE, pcg_scalars, stream};
 use crate::node::memory::Arg;
 use crate::node::program::{Program, cache_dir};
 use crate::node::{BLOCK, Buffer, Config, Device, DeviceChoice, Node};
@@ -106,7 +104,12 @@ impl<T: Real> Engine<T> {
     /// # Errors
     /// As [`Node::open`]; the failure of a device that was asked for.
     pub fn open(config: &Config, policy: Policy) -> Result<Self> {
-        Self::open_with(config, policy, &list(), Self::kernel_cache().as_deref())
+        Self::open_with(
+            config,
+            policy,
+            &T::kernels(),
+            Self::kernel_cache().as_deref(),
+        )
     }
 
     pub(super) fn kernel_cache() -> Option<PathBuf> {
