@@ -110,36 +110,27 @@ pub struct Kernel<T: Real> {
     pub host: fn(&mut Rows<'_, T>),
 }
 
-/// The one list of kernels.
+/// The one list of kernels: those that linear solvers are made of, and the rest of a time step.
 macro_rules! kernels {
-    ($($op:ident),* $(,)?) => {
-        $(pub mod $op;)*
-        /// Every kernel, in precision `T`.
-        pub fn list<T: Real>() -> Vec<Kernel<T>> {
-            vec![$($op::kernel()),*]
+    (solver: $($solver:ident),*; step: $($step:ident),*;) => {
+        $(pub mod $solver;)*
+        $(pub mod $step;)*
+        /// Every kernel.
+        pub fn list() -> Vec<Kernel<f64>> {
+            let mut all = solver();
+            all.extend([$($step::kernel()),*]);
+            all
+        }
+        /// Those of the linear solvers, in precision `T`: inner solves may be in single.
+        pub fn solver<T: Real>() -> Vec<Kernel<T>> {
+            vec![$($solver::kernel()),*]
         }
     };
 }
 
 kernels!(
-    axpy,
-    blend,
-    dot,
-    energy,
-    face_flux,
-    fsai_begin,
-    gradient_correct,
-    gspmv,
-    kinetic,
-    momentum_flux,
-    monitor,
-    pcg_begin,
-    pcg_enter,
-    pcg_leave,
-    pcg_product,
-    pcg_residual,
-    pcg_step,
-    predict,
-    spmv,
-    spmv_add,
+    solver: axpy, dot, fsai_begin, pcg_begin, pcg_enter, pcg_leave, pcg_product, pcg_residual,
+        pcg_step, spmv, spmv_add;
+    step: blend, energy, face_flux, gradient_correct, gspmv, kinetic, momentum_flux, monitor,
+        predict;
 );

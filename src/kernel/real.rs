@@ -4,6 +4,8 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use bytemuck::Pod;
 
+use super::Kernel;
+
 /// `f64` or `f32`.
 pub trait Real:
     Pod
@@ -23,6 +25,8 @@ pub trait Real:
     const CL: &'static str;
     /// Its name in reports.
     const NAME: &'static str;
+    /// The kernels that run in this precision.
+    fn kernels() -> Vec<Kernel<Self>>;
     /// Rounds to this precision.
     fn of(x: f64) -> Self;
     /// Widens.
@@ -38,11 +42,14 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($t:ty, $bits:ty, $cl:literal, $name:literal) => {
+    ($t:ty, $bits:ty, $cl:literal, $name:literal, $kernels:path) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const CL: &'static str = $cl;
             const NAME: &'static str = $name;
+            fn kernels() -> Vec<Kernel<Self>> {
+                $kernels()
+            }
             #[inline(always)]
             fn of(x: f64) -> Self {
                 x as $t
@@ -76,5 +83,5 @@ macro_rules! real {
     };
 }
 
-real!(f64, u64, "double", "fp64");
-real!(f32, u32, "float", "fp32");
+real!(f64, u64, "double", "fp64", super::list);
+real!(f32, u32, "float", "fp32", super::solver);

@@ -63,7 +63,7 @@ impl Csr {
         cols: usize,
         fill: impl Fn(usize, &mut Vec<(u32, f64)>) + Sync,
     ) -> Self {
-        let (row_ptr, col, val) = assemble(rows, cols, fill, |sum, v| *sum += v);
+        let (row_ptr, col, val) = assemble(rows, cols, &fill, |sum, v| *sum += v);
         Self {
             rows,
             cols,
@@ -189,11 +189,12 @@ impl Csr {
 
 /// Row pointers, columns and values of a matrix with values of any kind: rows are filled in
 /// parallel, sorted by column, and duplicates added up in the order in which they were pushed.
+/// One function for all callers: a copy of it for each would be a tenth of the program.
 pub(super) fn assemble<V: Copy + Send>(
     rows: usize,
     cols: usize,
-    fill: impl Fn(usize, &mut Vec<(u32, V)>) + Sync,
-    add: impl Fn(&mut V, V) + Sync,
+    fill: &(dyn Fn(usize, &mut Vec<(u32, V)>) + Sync),
+    add: fn(&mut V, V),
 ) -> (Vec<usize>, Vec<u32>, Vec<V>) {
     struct Part<V> {
         len: Vec<usize>,

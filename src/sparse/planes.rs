@@ -35,7 +35,7 @@ impl Planes {
         cols: usize,
         fill: impl Fn(usize, &mut Vec<(u32, [f64; 3])>) + Sync,
     ) -> Self {
-        let (row_ptr, col, val) = assemble(rows, cols, fill, |sum, v| {
+        let (row_ptr, col, val) = assemble(rows, cols, &fill, |sum, v| {
             for (sum, v) in sum.iter_mut().zip(v) {
                 *sum += v;
             }

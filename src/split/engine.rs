@@ -14,7 +14,7 @@ use super::site::Site;
 use super::tuner::{Objective, Tuner};
 use crate::Result;
 use crate::cluster::{Comm, Halo, Reach};
-use crate::kernel::{Kernel, MAX_REDUCTIONS, Mat, Real, Reduce, list, stream};
+use crate::kernel::{Kernel, MAX_REDUCTIONS, Mat, Real, Reduce, stream};
 use crate::node::program::cache_dir;
 use crate::node::{BLOCK, Buffer, Config, DeviceChoice, Node};
 use crate::sparse::Sell;
@@ -101,7 +101,12 @@ impl<T: Real> Engine<T> {
     /// # Errors
     /// As [`Node::open`]; the failure of a device that was asked for.
     pub fn open(config: &Config, policy: Policy) -> Result<Self> {
-        Self::open_with(config, policy, &list(), Self::kernel_cache().as_deref())
+        Self::open_with(
+            config,
+            policy,
+            &T::kernels(),
+            Self::kernel_cache().as_deref(),
+        )
     }
 
     pub(super) fn kernel_cache() -> Option<PathBuf> {

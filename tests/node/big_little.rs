@@ -233,7 +233,7 @@ fn results_do_not_depend_on_the_speeds() {
     let weights = uneven.node.pool.shares().weights();
     assert!(weights[1] < weights[0], "{weights:?}");
     let n = 21 * BLOCK + 31;
-    for kernel in list::<f64>() {
+    for kernel in list() {
         let mut case = random_case(&even.node, kernel, n, 7).unwrap();
         let expected = case.run(&even, 0.0).unwrap();
         let got = case.run(&uneven, 0.0).unwrap();

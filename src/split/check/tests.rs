@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::kernel::{Kernel, axpy, dot, list};
+use crate::kernel::{Kernel, Real, axpy, dot, list};
 use crate::node::opencl::{self, DeviceInfo};
 use crate::node::topology::allowed_cores;
 use crate::node::{Config, DeviceChoice, Turn};
@@ -120,10 +120,10 @@ fn the_source_in_single_precision_has_no_double() {
     let double = |w: &String| w.contains("double") || w.contains("fp64");
     // 0.5 is a double, 0.5f is not.
     let literal = |w: &String| w.contains('.') && w.parse::<f64>().is_ok();
-    let single = words(&super::super::launch::source(&list::<f32>(), 1));
+    let single = words(&super::super::launch::source(&f32::kernels(), 1));
     assert!(single.len() > 1000);
     let found: Vec<_> = single.iter().filter(|w| double(w) || literal(w)).collect();
     assert!(found.is_empty(), "{found:?}");
-    let both = words(&super::super::launch::source(&list::<f64>(), 1));
+    let both = words(&super::super::launch::source(&list(), 1));
     assert!(both.iter().any(double));
 }
