@@ -6,6 +6,7 @@
 
 use super::columns::{ALL, Columns, one, values, window};
 use super::group::{Group, WIDTH};
+use super::stream::prefetch;
 use super::{MAX_PLANES, Real};
 
 /// Rows per slice: bits of a step's mask.
@@ -193,6 +194,35 @@ impl<'a, T: Real> Mat<'a, T> {
         s
     }
 
+    /// Asks for `x` at the columns of the slice of row `i`, if there is one, that are too far apart
+    /// for 16 bits: no pattern that a processor would see leads there.
+    #[inline(always)]
+    fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
+        if i / SLICE >= self.slices.len() {
+            return;
+        }
+        let b = self.block(i);
+        let (short, wide) = b.steps[b.ones..].split_at(b.short - b.ones);
+        if wide.is_empty() {
+            return;
+        }
+        let mut halves = 2 * b.differences;
+        for &[mask, _] in short {
+            halves += places(mask, b.packed);
+        }
+        let mut d = halves.div_ceil(2);
+        for &[mask, base] in wide {
+            let end = d + places(mask, b.packed);
+            for &difference in &self.index[d..end] {
+                let column = (i as u32).wrapping_add(base).wrapping_add(difference);
+                for x in x {
+                    prefetch(x, column as usize);
+                }
+            }
+            d = end;
+        }
+    }
+
     /// `s` with the terms of every entry of the rows `i .. i + SLICE` in the given planes and at
     /// the columns of the vectors `x`; `i` is a multiple of [`SLICE`].
     #[inline(always)]
@@ -211,6 +241,7 @@ impl<'a, T: Real> Mat<'a, T> {
         for p in 0..P {
             v[p] = self.planes[planes[p]];
         }
+        self.fetch_scattered(i + SLICE, x);
         let b = self.block(i);
         let (packed, mut value, mut d) = (b.packed, b.value, 2 * b.differences);
         let (affine, rest) = b.steps.split_at(b.ones);

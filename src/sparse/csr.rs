@@ -187,13 +187,16 @@ impl Csr {
     }
 }
 
+/// Pushes columns and values of a row.
+type Fill<'a, V> = &'a (dyn Fn(usize, &mut Vec<(u32, V)>) + Sync);
+
 /// Row pointers, columns and values of a matrix with values of any kind: rows are filled in
 /// parallel, sorted by column, and duplicates added up in the order in which they were pushed.
 /// One function for all callers: a copy of it for each would be a tenth of the program.
 pub(super) fn assemble<V: Copy + Send>(
     rows: usize,
     cols: usize,
-    fill: &(dyn Fn(usize, &mut Vec<(u32, V)>) + Sync),
+    fill: Fill<'_, V>,
     add: fn(&mut V, V),
 ) -> (Vec<usize>, Vec<u32>, Vec<V>) {
     struct Part<V> {
