@@ -237,7 +237,7 @@ impl<T: Real> Engine<T> {
     /// Calls the kernel of `site` and returns its reductions (unused ones are 0).
     ///
     /// # Errors
-    /// [`Error::Device`] when the device fails; [`Error::Failure`] when operands do not fit the
+    /// [`crate::Error::Device`] when the device fails; [`crate::Error::Failure`] when operands do not fit the
     /// kernel's shape.
     pub fn run(&self, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<[T; MAX_REDUCTIONS]> {
         let start = self.measure()?;
@@ -308,7 +308,7 @@ impl<T: Real> Engine<T> {
     /// Returns when the device has finished.
     ///
     /// # Errors
-    /// [`Error::Device`] when a call failed.
+    /// [`crate::Error::Device`] when a call failed.
     pub fn settle(&self) -> Result<()> {
         let Some(d) = &self.node.device else {
             return Ok(());
