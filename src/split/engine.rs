@@ -355,7 +355,13 @@ impl<T: Real> Engine<T> {
         // What is gathered is shared first: `share_parts` below must come after every `share`.
         let [reach_to, reach_from] = reach(o.mats, cut);
         for (view, b) in call.gather.iter_mut().zip(o.gather) {
-            *view = b.share_reach(to.min(reach_to), from.max(reach_from))?;
+            // The host's view is whole even where its rows have no entries.
+            let from = if host {
+                reach_from.min(b.extent() - 1)
+            } else {
+                from
+            };
+            *view = b.share_reach(to.min(reach_to), from)?;
         }
         if let Some(halo) = hidden {
             // Before the launch: values that the device has left are read without waiting for it.
