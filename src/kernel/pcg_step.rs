@@ -1,9 +1,12 @@
 //! `y <- y + alpha p`, `r <- r - alpha s`, `p <- r + beta p`, `r . r`: the pointwise half of an
 //! iteration. 8 flops and 56 bytes per row (fp64).
+//!
+//! A device that runs ahead is given calls after the last one of a solve. They change nothing, on
+//! either side, and leave the sum, whatever part of the rows each side has by then.
 
 use super::group::{Group, Lanes, groups};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
-use super::pcg_scalars::{ALPHA, BETA, LENGTH};
+use super::pcg_scalars::{ALPHA, BETA, LENGTH, STOP};
 use crate::node::BLOCK;
 
 /// inout y, r, p; reductions r.r of the new r; own s; state of the solve.
@@ -29,17 +32,18 @@ pub fn kernel<T: Real>() -> Kernel<T> {
 }
 
 fn reference<T: Real>(r: &mut Rows<'_, T>) {
-    let (alpha, beta) = (r.state[ALPHA], r.state[BETA]);
+    let (alpha, beta, over) = (r.state[ALPHA], r.state[BETA], r.state[STOP] > T::of(1.0));
     for b in 0..r.n / BLOCK {
         r.partial[0][b] = T::ZERO;
         for i in b * BLOCK..(b + 1) * BLOCK {
-            let (p, new) = (
-                r.inout[2][i],
-                (-alpha).fma(r.own[0][i], r.inout[1][i]),
-            );
-            r.inout[0][i] = alpha.fma(p, r.inout[0][i]);
-            r.inout[1][i] = new;
-            r.inout[2][i] = beta.fma(p, new);
+            let mut new = r.inout[1][i];
+            if !over {
+                let p = r.inout[2][i];
+                new = (-alpha).fma(r.own[0][i], new);
+                r.inout[0][i] = alpha.fma(p, r.inout[0][i]);
+                r.inout[1][i] = new;
+                r.inout[2][i] = beta.fma(p, new);
+            }
             r.partial[0][b] = r.partial[0][b] + new * new;
         }
     }
@@ -49,6 +53,17 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let (s, [y, residual, p]) = (r.own[0], &mut r.inout);
     let (alpha, beta) = (Group::splat(r.state[ALPHA]), Group::splat(r.state[BETA]));
+    if r.state[STOP] > T::of(1.0) {
+        for b in 0..r.n / BLOCK {
+            let mut sum = Lanes::ZERO;
+            for i in groups(b) {
+                let same = Group::load(residual, i);
+                sum.add(i, same * same);
+            }
+            r.partial[0][b] = sum.sum();
+        }
+        return;
+    }
     for b in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
         for i in groups(b) {
