@@ -31,7 +31,7 @@ typedef struct {
     uint flags;
     uint first, lane;                  /* first row of the slice; row in it */
     uint values;                       /* first value of the next step */
-    uint taken;                        /* differences so far: words, of packed ones halves of words */
+    uint taken, halves;                /* differences so far: words; packed ones, halves of words */
     uint2 step;                        /* the next step */
     uint word;                         /* the word of its difference */
     uint more;
@@ -56,23 +56,26 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
     s.lane = (uint)(i % SLICE);
     s.first = (uint)i - s.lane;
     s.values = at.s0;
-    s.taken = 0;
+    s.taken = s.halves = 0;
     s.more = 1;
     return s;
 }
 
 #if VECTOR == 1
-/* One row. What a row lacks is read from elsewhere, so that nothing branches, and the registers of
-   a work-item are few, so that many are under way: a program for matrices of which all slices are
-   affine or packed (REGULAR 1) takes two steps at once, one for all others takes one and reads the
-   next one's column meanwhile. */
-#define FULL_KIND_ 0   /* every row has every entry */
-#define GAPS_KIND_ 1   /* some have not */
-#define PACKED_KIND_ 2 /* and no place for it either */
-#define TOGETHER_(kind) (REGULAR && (kind) != PACKED_KIND_ ? 2 : 1)
+/* One row. What a row lacks is read from elsewhere, so that nothing branches, and a work-item has
+   few registers, so that many are under way. A program for matrices of which all slices are affine
+   or packed (REGULAR 1) takes two affine steps at once; one for all others reads the next step's
+   column while it takes a step. The kinds of slices and their order were measured: another order
+   of the same loops, or fewer of them, costs a tenth on an H200. */
+#define WHOLE_KIND_ 0    /* affine steps of every row; REGULAR only */
+#define AFFINE_KIND_ 1   /* affine steps; REGULAR only */
+#define GAPS_KIND_ 2     /* steps of all kinds */
+#define PACKED_KIND_ 3   /* packed steps of all kinds */
+#define FULL_KIND_ 4     /* steps of all kinds, of every row; not REGULAR */
+#define TOGETHER_(kind) ((kind) < GAPS_KIND_ ? 2 : 1)
 #define EACH_ENTRY(e, m, i)                                                                       \
     WITH_(Slice_, PASTE(e, _s), begun_(PASTE(m, _slices), PASTE(m, _index), i))                   \
-        UNROLL_ for (uint PASTE(e, _kind) = 0; PASTE(e, _kind) < 3; ++PASTE(e, _kind))            \
+        UNROLL_ for (uint PASTE(e, _kind) = 0; PASTE(e, _kind) < 5 - REGULAR; ++PASTE(e, _kind))  \
             if (PASTE(e, _kind) == kind_(&PASTE(e, _s)))                                          \
                 _Pragma("unroll 1") for (uint PASTE(e, _k) = 0;                                   \
                                          PASTE(e, _k) < PASTE(e, _s).end;                         \
@@ -87,7 +90,12 @@ typedef struct {
 } Entry;
 
 INLINE_ uint kind_(const Slice_ *s) {
-    return s->flags & PACKED_ ? PACKED_KIND_ : s->flags & FULL_ ? FULL_KIND_ : GAPS_KIND_;
+    if (!REGULAR)
+        return s->flags & PACKED_ ? PACKED_KIND_ : s->flags & FULL_ ? FULL_KIND_ : GAPS_KIND_;
+    return s->flags & PACKED_ ? PACKED_KIND_
+           : s->ones < s->end ? GAPS_KIND_
+           : s->flags & FULL_ ? WHOLE_KIND_
+                              : AFFINE_KIND_;
 }
 
 /* Reads what step k needs. Beyond the last one there are words, though of no meaning. */
@@ -103,36 +111,13 @@ INLINE_ Slice_ begun_(__global const uint4 *slices, __global const uint *index, 
     return s;
 }
 
-/* Steps are affine; one beyond the last is read as the last, and no row has it. */
-INLINE_ Entry affine_(const Slice_ *s, bool full, uint step) {
-    const uint k = min(step, s->end - 1);
-    const uint2 at = STEP_(*s, k);
-    Entry e;
-    e.more = 1;
-    e.has = step < s->end && (full || (at.s0 >> s->lane & 1));
-    e.value = s->values + (k < s->affine ? SLICE * k + s->lane : (SLICE - 1) * s->affine + k);
-    e.column = s->first + at.s1 + s->lane;
-    if (!full)
-        e.column = e.has ? e.column : 0;
-    return e;
-}
-
-/* Steps are of all kinds, and were read ahead. */
-INLINE_ Entry mixed_(Slice_ *s, bool full, uint k) {
-    const bool affine = k < s->ones, wide = k >= s->shorts, one = affine && k >= s->affine;
-    const uint2 at = s->step;
-    const uint word = s->word, part = (s->lane & 1 ? word >> 16 : word) & 0xffff;
-    s->taken += affine ? 0 : wide ? SLICE : SLICE / 2;
-    ahead_(s, k + 1);
-    Entry e;
-    e.more = 1;
-    e.has = full || (at.s0 >> s->lane & 1);
-    e.value = s->values + (one ? 0 : s->lane);
-    s->values += one ? 1 : SLICE;
-    e.column = s->first + at.s1 + (affine ? s->lane : wide ? word : part);
-    if (!full)
-        e.column = e.has ? e.column : 0;
-    return e;
+/* Difference of column and base in step k: a lane, half of a word or a word. */
+INLINE_ uint difference_(const Slice_ *s, uint k) {
+    const bool affine = k < s->ones, wide = k >= s->shorts;
+    const uint step = k - s->ones + (wide ? k - s->shorts : 0);
+    const uint at = affine ? 0 : SLICE / 2 * step + (wide ? s->lane : s->lane / 2);
+    const uint word = WORD_(*s, at), part = (s->lane & 1 ? word >> 16 : word) & 0xffff;
+    return affine ? s->lane : wide ? word : part;
 }
 
 INLINE_ Entry packed_(Slice_ *s, uint k) {
@@ -147,19 +132,56 @@ INLINE_ Entry packed_(Slice_ *s, uint k) {
     uint difference = s->lane;
     if (k >= s->ones) {
         if (k == s->shorts)
-            s->taken += s->taken & 1;
+            s->halves += s->halves & 1;
         const uint at = e.has ? before : 0;
-        difference = wide ? WORD_(*s, s->taken / 2 + at) : HALF_(*s, s->taken + at);
-        s->taken += wide ? 2 * all : all;
+        difference = wide ? WORD_(*s, s->halves / 2 + at) : HALF_(*s, s->halves + at);
+        s->halves += wide ? 2 * all : all;
     }
     e.column = e.has ? s->first + step.s1 + difference : 0;
     return e;
 }
 
-INLINE_ Entry entry_(Slice_ *s, uint kind, uint k) {
-    return kind == PACKED_KIND_ ? packed_(s, k)
-           : REGULAR            ? affine_(s, kind == FULL_KIND_, k)
-                                : mixed_(s, kind == FULL_KIND_, k);
+/* A step of any kind that was read ahead. */
+INLINE_ Entry mixed_(Slice_ *s, uint k, bool full) {
+    const bool affine = k < s->ones, wide = k >= s->shorts, one = affine && k >= s->affine;
+    const uint2 at = s->step;
+    const uint word = s->word;
+    s->taken += affine ? 0 : wide ? SLICE : SLICE / 2;
+    ahead_(s, k + 1);
+    const uint part = (s->lane & 1 ? word >> 16 : word) & 0xffff;
+    Entry e;
+    e.more = 1;
+    e.has = full || (at.s0 >> s->lane & 1);
+    e.value = s->values + (one ? 0 : s->lane);
+    s->values += one ? 1 : SLICE;
+    e.column = s->first + at.s1 + (affine ? s->lane : wide ? word : part);
+    if (!full)
+        e.column = e.has ? e.column : 0;
+    return e;
+}
+
+/* A step that was not; one beyond the last is read as the last, and no row has it. */
+INLINE_ Entry entry_(Slice_ *s, uint kind, uint step) {
+    if (kind == PACKED_KIND_)
+        return packed_(s, step);
+    if (!REGULAR)
+        return mixed_(s, step, kind == FULL_KIND_);
+    const uint k = min(step, s->end - 1);
+    const uint2 at = STEP_(*s, k);
+    Entry e;
+    e.more = 1;
+    e.has = step < s->end && (kind == WHOLE_KIND_ || (at.s0 >> s->lane & 1));
+    e.value = s->values + (k < s->affine ? SLICE * k + s->lane : (SLICE - 1) * s->affine + k);
+    uint difference = s->lane;
+    if (kind == GAPS_KIND_) {
+        if (k >= s->ones)
+            e.value = s->values + SLICE * k - (SLICE - 1) * (s->ones - s->affine) + s->lane;
+        difference = difference_(s, k);
+    }
+    e.column = s->first + at.s1 + difference;
+    if (kind != WHOLE_KIND_)
+        e.column = e.has ? e.column : 0;
+    return e;
 }
 
 #define VALUE(p, e) has_((p)[(e).value], (e).has, (REAL)(-0.0f))
@@ -192,9 +214,9 @@ INLINE_ Entry entry_(Slice_ *s, uint k) {
     const uint before = packed ? COUNT_(step.s0 & ((1u << s->lane) - 1u)) : s->lane;
     const uint base = s->first + step.s1;
     if (k == s->shorts)
-        s->taken += s->taken & 1;
-    __global const ushort *halves = &HALF_(*s, s->taken + before);
-    __global const uint *words = &WORD_(*s, s->taken / 2 + before);
+        s->halves += s->halves & 1;
+    __global const ushort *halves = &HALF_(*s, s->halves + before);
+    __global const uint *words = &WORD_(*s, s->halves / 2 + before);
     Entry e;
     e.more = 1;
     e.mask = step.s0 >> s->lane & ALL_ROWS;
@@ -215,7 +237,7 @@ INLINE_ Entry entry_(Slice_ *s, uint k) {
                 ++at;
             }
     s->values += e.one ? 1 : all;
-    s->taken += affine ? 0 : wide ? 2 * all : all;
+    s->halves += affine ? 0 : wide ? 2 * all : all;
     return e;
 }
 
