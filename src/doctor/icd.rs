@@ -1,6 +1,7 @@
 //! OpenCL's loader, and the ICD files that lead it to drivers.
 
 use super::files::glob;
+use super::mpi::processes;
 use super::{Finding, Scene, ok, problem, warning};
 
 /// Where ICD files are, unless OCL_ICD_VENDORS says otherwise.
@@ -25,6 +26,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         let (what, remedy) = why.split_once(": ").unwrap_or((why, "install one"));
         found.push(warning(what, remedy));
     }
+    let listed = listed(scene, &mut found);
     let set = (scene.variable)("OCL_ICD_VENDORS");
     if let Some(name) = set.as_deref().filter(|name| name.contains(".so")) {
         found.push(ok(format!("OCL_ICD_VENDORS names the driver {name}")));
@@ -36,7 +38,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         true => vec![folder.clone()],
         false => glob(&scene.tree, &format!("{folder}/*.icd")),
     };
-    if files.is_empty() {
+    if files.is_empty() && !listed {
         let what = format!("no driver is registered in {}", scene.tree.shown(&folder));
         let remedy = "install one (Debian: apt install pocl-opencl-icd), or write the ICD file \
                       of the one you have: its library's name in NAME.icd there";
@@ -68,6 +70,37 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         found.push(ok(format!("drivers: {}", good.join(", "))));
     }
     found
+}
+
+/// The drivers that OCL_ICD_FILENAMES lists, for loaders that read it, come before those of files.
+/// Whether there are any.
+fn listed(scene: &Scene, found: &mut Vec<Finding>) -> bool {
+    let list = (scene.variable)("OCL_ICD_FILENAMES").unwrap_or_default();
+    let libraries: Vec<&str> = list.split(':').filter(|name| !name.is_empty()).collect();
+    for name in libraries.iter().filter(|name| !has_library(scene, name)) {
+        let what = format!("OCL_ICD_FILENAMES names {name}, which is nowhere");
+        let remedy = format!("install the package that brings {name}, or take it out");
+        found.push(warning(what, remedy));
+    }
+    // mpirun looks at the machine through hwloc, and that through the OpenCL loader, which may cut
+    // the list in place: ranks then inherit its first name.
+    if libraries.len() > 1 && scene.mpi.is_some() && processes(scene).is_none() {
+        let what = format!(
+            "OCL_ICD_FILENAMES lists {} drivers, of which mpirun may hand on only {}: the \
+             devices of the others are missing on its ranks",
+            libraries.len(),
+            libraries[0]
+        );
+        let remedy = format!(
+            "mpirun ... env OCL_ICD_FILENAMES={list} couloir ..., or a NAME.icd file for each in {}",
+            scene.tree.shown(VENDORS)
+        );
+        found.push(warning(what, remedy));
+    } else if !libraries.is_empty() {
+        let what = format!("OCL_ICD_FILENAMES lists {}", libraries.join(", "));
+        found.push(ok(what));
+    }
+    !libraries.is_empty()
 }
 
 /// Whether the loader can find `library`, a path or a name.

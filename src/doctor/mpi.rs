@@ -20,14 +20,19 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
 
 /// A binary without MPI under a launcher is as many runs as there are processes.
 fn alone(scene: &Scene) -> Finding {
-    let size = |name: &&str| (scene.variable)(name)?.trim().parse::<usize>().ok();
-    match SIZES.iter().find_map(size).filter(|&n| n > 1) {
+    match processes(scene).filter(|&n| n > 1) {
         None => ok("built without MPI: one process, one node"),
         Some(n) => problem(
             format!("started as {n} processes, but built without MPI: each is a run of its own"),
             "build with --features mpi (cross/build: --mpi), or start it without mpirun",
         ),
     }
+}
+
+/// How many processes a launcher says that it started, if one started this.
+pub(super) fn processes(scene: &Scene) -> Option<usize> {
+    let size = |name: &&str| (scene.variable)(name)?.trim().parse().ok();
+    SIZES.iter().find_map(size)
 }
 
 fn launcher(scene: &Scene, built: &Mpi) -> Finding {
