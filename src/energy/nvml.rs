@@ -1,17 +1,19 @@
 //! NVIDIA graphics cards, through their management library loaded at run time.
 
+mod library;
+
 use std::io;
 
-use nvml_wrapper::Nvml;
-use nvml_wrapper::error::NvmlError;
-
 use super::{Context, Found, Meter, Rail, RailKind, Scope};
+use library::Library;
 
+/// Where every driver puts it.
+const LIBRARY: &str = "libnvidia-ml.so.1";
 /// The library counts milli-joules and milli-watts.
 const MICRO_PER_MILLI: i64 = 1000;
 
 struct Cards {
-    nvml: Nvml,
+    library: Library,
     rails: Vec<Rail>,
     /// Number of each rail's card, as the library counts them.
     cards: Vec<u32>,
@@ -30,7 +32,7 @@ impl Meter for Cards {
         let (Some(&card), Some(rail)) = (self.cards.get(rail), self.rails.get(rail)) else {
             return Err(io::ErrorKind::NotFound.into());
         };
-        read_milli(&self.nvml, card, rail.kind)
+        read_milli(&self.library, card, rail.kind)
             .map_err(io::Error::other)
             .map(|milli| milli.saturating_mul(MICRO_PER_MILLI))
     }
@@ -40,13 +42,12 @@ impl Meter for Cards {
     }
 }
 
-fn read_milli(nvml: &Nvml, card: u32, kind: RailKind) -> Result<i64, NvmlError> {
-    let device = nvml.device_by_index(card)?;
+fn read_milli(library: &Library, card: u32, kind: RailKind) -> Result<i64, String> {
     match kind {
-        RailKind::Energy { .. } => device
-            .total_energy_consumption()
+        RailKind::Energy { .. } => library
+            .energy_mj(card)
             .map(|mj| i64::try_from(mj).unwrap_or(i64::MAX)),
-        RailKind::Power => device.power_usage().map(i64::from),
+        RailKind::Power => library.power_mw(card).map(i64::from),
     }
 }
 
@@ -55,8 +56,13 @@ pub fn discover(context: &Context) -> Found {
     if !context.tree.is_machine() {
         return Found::default();
     }
-    let nvml = match Nvml::init() {
-        Ok(nvml) => nvml,
+    cards(LIBRARY)
+}
+
+/// The cards that the library called `name` knows.
+fn cards(name: &str) -> Found {
+    let library = match Library::open(name) {
+        Ok(library) => library,
         Err(why) => {
             log::debug!("energy: no NVML here ({why})");
             return Found::default();
@@ -65,15 +71,12 @@ pub fn discover(context: &Context) -> Found {
     let mut found = Found::default();
     let mut rails = Vec::new();
     let mut cards = Vec::new();
-    for card in 0..nvml.device_count().unwrap_or(0) {
-        let name = nvml
-            .device_by_index(card)
-            .and_then(|d| d.name())
-            .unwrap_or_else(|_| "unnamed".into());
+    for card in 0..library.cards().unwrap_or(0) {
+        let name = library.name(card).unwrap_or_else(|_| "unnamed".into());
         let counter = RailKind::Energy { wraps_at_uj: None };
         let kind = [counter, RailKind::Power]
             .into_iter()
-            .find(|&kind| read_milli(&nvml, card, kind).is_ok());
+            .find(|&kind| read_milli(&library, card, kind).is_ok());
         let Some(kind) = kind else {
             found.notes.push(format!(
                 "energy: NVML card {card} ({name}) tells neither its energy nor its power"
@@ -91,7 +94,81 @@ pub fn discover(context: &Context) -> Found {
         cards.push(card);
     }
     if !rails.is_empty() {
-        found.meters.push(Box::new(Cards { nvml, rails, cards }));
+        found.meters.push(Box::new(Cards {
+            library,
+            rails,
+            cards,
+        }));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Three cards: one counts energy, one tells its power, one nothing.
+    const MADE: &str = r#"
+        #include <stdio.h>
+        struct card { int number; } made[3] = {{0}, {1}, {2}};
+        int nvmlInit_v2(void) { return 0; }
+        int nvmlShutdown(void) { return 0; }
+        const char *nvmlErrorString(int code) { return code == 3 ? "Not Supported" : "?"; }
+        int nvmlDeviceGetCount_v2(unsigned *n) { *n = 3; return 0; }
+        int nvmlDeviceGetHandleByIndex_v2(unsigned i, struct card **card) {
+            if (i > 2) return 2;
+            *card = &made[i];
+            return 0;
+        }
+        int nvmlDeviceGetName(struct card *card, char *name, unsigned length) {
+            if (card->number == 1) return 3;
+            snprintf(name, length, "Made %d", card->number);
+            return 0;
+        }
+        int nvmlDeviceGetTotalEnergyConsumption(struct card *card, unsigned long long *mj) {
+            *mj = 5000000000ULL;
+            return card->number == 0 ? 0 : 3;
+        }
+        int nvmlDeviceGetPowerUsage(struct card *card, unsigned *mw) {
+            *mw = 78500;
+            return card->number == 1 ? 0 : 3;
+        }
+    "#;
+
+    #[test]
+    fn cards_tell_their_energy_or_their_power() {
+        let folder = std::env::temp_dir().join(format!("couloir-nvml-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (source, made) = (folder.join("made.c"), folder.join("libmade.so"));
+        std::fs::write(&source, MADE).unwrap();
+        let mut cc = Command::new("cc");
+        cc.args(["-shared", "-fPIC", "-o"]).args([&made, &source]);
+        let done = cc.status();
+        if !done.as_ref().is_ok_and(|code| code.success()) {
+            // Under emulation there is no compiler.
+            println!("SKIPPED: no C compiler to make a library with: {done:?}");
+            return;
+        }
+        let mut found = cards(made.to_str().unwrap());
+        std::fs::remove_dir_all(folder).unwrap();
+        let told = "energy: NVML card 2 (Made 2) tells neither its energy nor its power";
+        assert_eq!(found.notes, [told]);
+        let meter = &mut found.meters[0];
+        let names: Vec<&str> = meter.rails().iter().map(|r| &*r.name).collect();
+        assert_eq!(names, ["GPU 0 (Made 0)", "GPU 1 (unnamed)"]);
+        assert_eq!(meter.rails()[1].kind, RailKind::Power);
+        assert_eq!(meter.read(0).unwrap(), 5_000_000_000_000);
+        assert_eq!(meter.read(1).unwrap(), 78_500_000);
+        assert!(meter.read(2).is_err());
+    }
+
+    #[test]
+    fn without_the_library_there_is_no_meter() {
+        let found = cards("/nonexistent/libnvidia-ml.so.1");
+        assert!(found.meters.is_empty() && found.notes.is_empty());
+        // Some library that is none of these.
+        assert!(Library::open("libc.so.6").is_err());
+    }
 }

@@ -1,9 +1,8 @@
 //! Errors of the TOML decoder in the words of the file.
 
-use toml::de;
-
 use super::names::nearest;
 use super::source::{Index, Source};
+use super::value::Misfit;
 use crate::Error;
 
 /// What OpenFOAM and textbooks call some keys.
@@ -17,14 +16,14 @@ const ALSO_KNOWN: [(&str, &str); 6] = [
 ];
 
 /// The decoder's `error` with the place of its key, what is wrong, and the remedy.
-pub(crate) fn error(error: &de::Error, source: &Source, index: &Index) -> Error {
-    let at = error.span().map_or(0, |span| span.start);
+pub(crate) fn error(error: &Misfit, source: &Source, index: &Index) -> Error {
+    let at = error.at.unwrap_or(0);
     let key = index.key_at(at).unwrap_or("");
     let place = match key {
         "" => source.file(),
         _ => source.place(at, key),
     };
-    let message = error.message().trim();
+    let message = error.message.trim();
     let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (what, remedy) = match (message, names.as_slice()) {
         (m, [name, allowed @ ..]) if m.starts_with("unknown field") => {

@@ -4,6 +4,7 @@ pub mod cluster;
 mod explain;
 mod names;
 mod source;
+mod value;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,6 +17,7 @@ use crate::{Error, Result};
 pub(crate) use explain::error;
 pub use names::nearest;
 pub(crate) use source::{Index, Source, place};
+pub(crate) use value::Value;
 
 /// Files that people write are shorter than this; another file given in their place is not read
 /// through.
@@ -117,8 +119,7 @@ pub fn decode<T: DeserializeOwned>(text: &str, path: &Path) -> Result<Decoded<T>
     let source = Source::new(text, path, &[]);
     let root = DeTable::parse(text).map_err(|e| source.syntax(&e, "correct the TOML there"))?;
     let index = Index::new(root.get_ref());
-    let value = T::deserialize(toml::de::Deserializer::from(root))
-        .map_err(|e| error(&e, &source, &index))?;
+    let value = T::deserialize(Value::root(root)).map_err(|e| error(&e, &source, &index))?;
     Ok(Decoded {
         value,
         file: path.display().to_string(),

@@ -127,9 +127,7 @@ impl<T: Real> Group<T> {
     /// `self * b + c`, rounded once.
     #[inline(always)]
     pub fn fma(self, b: Self, mut c: Self) -> Self {
-        for l in 0..WIDTH {
-            c.0[l] = self.0[l].fma(b.0[l], c.0[l]);
-        }
+        T::fma_all(&self.0, &b.0, &mut c.0);
         c
     }
 

@@ -232,6 +232,32 @@ impl<'a, T: Real> Mat<'a, T> {
         planes: [usize; P],
         x: [&[T]; X],
         i: usize,
+        s: Sums<T, S>,
+    ) -> Sums<T, S> {
+        if T::SOFT {
+            return self.shared_sums::<Q, P, X, S>(planes, x, i, s);
+        }
+        self.own_sums::<Q, P, X, S>(planes, x, i, s)
+    }
+
+    /// One for all kernels.
+    #[inline(never)]
+    fn shared_sums<Q: Terms<T, P, X, S>, const P: usize, const X: usize, const S: usize>(
+        &self,
+        planes: [usize; P],
+        x: [&[T]; X],
+        i: usize,
+        s: Sums<T, S>,
+    ) -> Sums<T, S> {
+        self.own_sums::<Q, P, X, S>(planes, x, i, s)
+    }
+
+    #[inline(always)]
+    fn own_sums<Q: Terms<T, P, X, S>, const P: usize, const X: usize, const S: usize>(
+        &self,
+        planes: [usize; P],
+        x: [&[T]; X],
+        i: usize,
         mut s: Sums<T, S>,
     ) -> Sums<T, S> {
         for x in x {
@@ -251,7 +277,7 @@ impl<'a, T: Real> Mat<'a, T> {
             return self.row_by_row::<Q, P, X, S>(planes, x, i, &s);
         }
         // As many sums at once as the registers hold, beside the masks of rows that lack entries.
-        if b.full && S * size_of::<T>() <= 8 {
+        if b.full && S * size_of::<T>() <= 8 && !T::SOFT {
             // SAFETY: every row has its entry in every step.
             s = unsafe {
                 regular::<T, Q, P, X, S, GROUPS, true>(affine, ones, packed, i, 0, v, value, x, s)

@@ -13,6 +13,8 @@ pub mod real;
 pub mod rows;
 pub mod scalars;
 pub mod simd;
+#[cfg(target_arch = "x86_64")]
+pub mod soft;
 pub mod stream;
 
 pub use mat::{Mat, SLICE};
@@ -124,6 +126,18 @@ macro_rules! kernels {
         /// Those of the linear solvers, in precision `T`: inner solves may be in single.
         pub fn solver<T: Real>() -> Vec<Kernel<T>> {
             vec![$($solver::kernel()),*]
+        }
+        /// The kernels of [`list`] and their paths without fused multiply-adds.
+        #[cfg(all(test, target_arch = "x86_64"))]
+        pub(crate) fn soft_list() -> Vec<Kernel<f64>> {
+            let mut all = soft_solver();
+            all.extend([$(Kernel { host: $step::soft, ..$step::kernel() }),*]);
+            all
+        }
+        /// Those of [`solver`].
+        #[cfg(all(test, target_arch = "x86_64"))]
+        pub(crate) fn soft_solver<T: Real>() -> Vec<Kernel<T>> {
+            vec![$(Kernel { host: $solver::soft, ..$solver::kernel() }),*]
         }
     };
 }

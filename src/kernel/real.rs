@@ -5,6 +5,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use bytemuck::Pod;
 
 use super::Kernel;
+use super::group::WIDTH;
 
 /// `f64` or `f32`.
 pub trait Real:
@@ -27,12 +28,21 @@ pub trait Real:
     const NAME: &'static str;
     /// The kernels that run in this precision.
     fn kernels() -> Vec<Kernel<Self>>;
+    /// Whether code of it is to be small rather than fast: see [`Soft`](super::soft::Soft).
+    const SOFT: bool = false;
     /// Rounds to this precision.
     fn of(x: f64) -> Self;
     /// Widens.
     fn f64(self) -> f64;
     /// `self * b + c`, rounded once.
     fn fma(self, b: Self, c: Self) -> Self;
+    /// `c <- a * b + c`, each rounded once.
+    #[inline(always)]
+    fn fma_all(a: &[Self; WIDTH], b: &[Self; WIDTH], c: &mut [Self; WIDTH]) {
+        for l in 0..WIDTH {
+            c[l] = a[l].fma(b[l], c[l]);
+        }
+    }
     /// Magnitude.
     fn abs(self) -> Self;
     /// The larger one; the other if one is not a number.

@@ -1,11 +1,17 @@
 //! The same Rust loop compiled for several instruction sets, chosen at run time.
 
 /// Makes `host`, which runs the generic, `#[inline(always)]` function `$body` compiled for the
-/// best instruction set of the machine. All of them round alike: fused multiply-adds are in the
+/// best instruction set of the machine. On x86-64 without fused multiply-adds that is with
+/// [`Soft`](crate::kernel::soft::Soft) numbers. All of them round alike: fused multiply-adds are in the
 /// source.
 #[macro_export]
 macro_rules! simd {
     ($body:ident) => {
+        /// The CPU path without fused multiply-adds.
+        #[cfg(target_arch = "x86_64")]
+        pub(crate) fn soft<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
+            $crate::kernel::soft::run(rows, $body);
+        }
         /// The CPU path, for the best instruction set of this machine.
         pub fn host<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
             #[cfg(target_arch = "x86_64")]
@@ -29,7 +35,9 @@ macro_rules! simd {
                     // SAFETY: the features were detected on this machine just now.
                     return unsafe { v3(rows) };
                 }
+                soft(rows);
             }
+            #[cfg(not(target_arch = "x86_64"))]
             $body(rows);
         }
     };

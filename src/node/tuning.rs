@@ -1,12 +1,12 @@
 //! Launch parameters of OpenCL devices, from `cl/tuning.toml`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::BLOCK;
 use super::opencl::DeviceInfo;
-use crate::{Error, Result};
+use crate::{Error, Result, input};
 
 const BUILT_IN: &str = include_str!("../../cl/tuning.toml");
 /// Names a file whose entries go before the built-in ones.
@@ -102,7 +102,7 @@ fn best(entries: Vec<Entry>, info: &DeviceInfo) -> Option<Entry> {
 
 fn entries(text: &str, name: &str) -> Result<Vec<Entry>> {
     let wrong = |what: String| Error::input(name, what, "see the comments of cl/tuning.toml");
-    let file: File = toml::from_str(text).map_err(|e| wrong(e.to_string()))?;
+    let file: File = input::decode(text, Path::new(name))?.value;
     for e in &file.device {
         if ![1, 2, 4, 8].contains(&e.vector) {
             let what = format!(

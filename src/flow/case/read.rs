@@ -45,7 +45,7 @@ impl Case {
             merge(root.get_mut(), table);
         }
         let index = Index::new(root.get_ref());
-        let mut case = Self::deserialize(toml::de::Deserializer::from(root))
+        let mut case = Self::deserialize(input::Value::root(root))
             .map_err(|e| input::error(&e, &source, &index))?;
 
         case.name = path

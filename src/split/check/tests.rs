@@ -9,6 +9,8 @@ use crate::node::{Config, DeviceChoice, Turn};
 use crate::split::{Engine, Policy};
 use crate::{Error, Result};
 
+use super::random_case;
+
 /// The device that `auto` takes.
 fn device() -> Option<DeviceInfo> {
     let mut notes = Vec::new();
@@ -126,4 +128,33 @@ fn the_source_in_single_precision_has_no_double() {
     assert!(found.is_empty(), "{found:?}");
     let both = words(&super::super::launch::source(&list(), 1));
     assert!(both.iter().any(double));
+}
+
+/// What processors without fused multiply-adds run.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn soft_numbers_compute_the_same_bits() {
+    use crate::kernel::{soft_list, soft_solver};
+    fn compare<T: Real>(fast: Vec<Kernel<T>>, soft: Vec<Kernel<T>>) {
+        let config = Config {
+            device: DeviceChoice::None,
+            threads: Some(1),
+            ..Config::default()
+        };
+        let engine = Engine::<T>::open(&config, Policy::default()).unwrap();
+        for (fast, soft) in fast.into_iter().zip(soft) {
+            for (seed, rows) in [77, 2 * crate::node::BLOCK + 77, 3000]
+                .into_iter()
+                .enumerate()
+            {
+                let results = [fast, soft].map(|kernel| {
+                    let mut case = random_case(&engine.node, kernel, rows, seed as u64).unwrap();
+                    case.run(&engine, 0.0).unwrap()
+                });
+                assert!(results[0] == results[1], "{} on {rows} rows", fast.name);
+            }
+        }
+    }
+    compare(list(), soft_list());
+    compare(f32::kernels(), soft_solver());
 }

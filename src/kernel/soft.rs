@@ -1,0 +1,103 @@
+//! Numbers of a processor that has no fused multiply-add: each is a call of a function, a group's
+//! is one call. Kernels compiled with them are small, as fits what only old processors run.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
+
+use super::group::WIDTH;
+use super::{Kernel, Mat, Real, Rows};
+
+/// A number that computes to the same bits, slowly.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Zeroable, Pod)]
+#[repr(transparent)]
+pub struct Soft<T>(T);
+
+impl<T: Real> Real for Soft<T> {
+    const ZERO: Self = Self(T::ZERO);
+    const CL: &'static str = T::CL;
+    const NAME: &'static str = T::NAME;
+    const SOFT: bool = true;
+    /// None: those of `T` come here where they must.
+    fn kernels() -> Vec<Kernel<Self>> {
+        Vec::new()
+    }
+    #[inline(always)]
+    fn of(x: f64) -> Self {
+        Self(T::of(x))
+    }
+    #[inline(always)]
+    fn f64(self) -> f64 {
+        self.0.f64()
+    }
+    #[inline(never)]
+    fn fma(self, b: Self, c: Self) -> Self {
+        Self(self.0.fma(b.0, c.0))
+    }
+    #[inline(never)]
+    fn fma_all(a: &[Self; WIDTH], b: &[Self; WIDTH], c: &mut [Self; WIDTH]) {
+        for l in 0..WIDTH {
+            c[l] = Self(a[l].0.fma(b[l].0, c[l].0));
+        }
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self(self.0.abs())
+    }
+    #[inline(always)]
+    fn max(self, b: Self) -> Self {
+        Self(self.0.max(b.0))
+    }
+    #[inline(always)]
+    fn or(self, mask: u32, l: usize, other: Self) -> Self {
+        Self(self.0.or(mask, l, other.0))
+    }
+}
+
+macro_rules! operator {
+    ($trait:ident, $f:ident) => {
+        impl<T: Real> $trait for Soft<T> {
+            type Output = Self;
+            #[inline(always)]
+            fn $f(self, b: Self) -> Self {
+                Self(self.0.$f(b.0))
+            }
+        }
+    };
+}
+
+operator!(Add, add);
+operator!(Sub, sub);
+operator!(Mul, mul);
+operator!(Div, div);
+
+impl<T: Real> Neg for Soft<T> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+/// Runs `body` on the same memory.
+pub fn run<T: Real>(rows: &mut Rows<'_, T>, body: fn(&mut Rows<'_, Soft<T>>)) {
+    body(&mut Rows {
+        first: rows.first,
+        n: rows.n,
+        out: rows.out.each_mut().map(|x| cast_slice_mut(x)),
+        inout: rows.inout.each_mut().map(|x| cast_slice_mut(x)),
+        partial: rows.partial.each_mut().map(|x| cast_slice_mut(x)),
+        own: rows.own.map(cast_slice),
+        gather: rows.gather.map(cast_slice),
+        mats: rows.mats.map(|a| Mat {
+            cols: a.cols,
+            slices: a.slices,
+            index: a.index,
+            halves: a.halves,
+            planes: a.planes.map(cast_slice),
+        }),
+        scalars: cast_slice(rows.scalars),
+        state: cast_slice(rows.state),
+        stream: rows.stream,
+    });
+}
