@@ -332,12 +332,16 @@ fn within<T, const X: usize>(
     for k in 0..X {
         least = least.min(x[k].len());
     }
+    // Columns before the first one are large numbers: what is added to them may wrap.
+    let Some(last) = least.checked_sub(SLICE) else {
+        return false;
+    };
     let mut within = true;
     for &[_, base] in affine {
-        within &= (i as u32).wrapping_add(base) as usize + SLICE <= least;
+        within &= (i as u32).wrapping_add(base) as usize <= last;
     }
     for &[_, base] in ones {
-        within &= (i as u32).wrapping_add(base) as usize + SLICE <= least;
+        within &= (i as u32).wrapping_add(base) as usize <= last;
     }
     within
 }
