@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use couloir::energy::nvml::{LIBRARY, Nvml};
 use couloir::energy::{self, Context};
-use nvml_wrapper::Nvml;
 
 /// Between two readings of the power; the card updates it every 20 to 100 ms.
 const PERIOD: Duration = Duration::from_millis(10);
@@ -28,15 +28,11 @@ fn check() -> Result<bool, Box<dyn std::error::Error>> {
     let seconds: f64 = std::env::args().nth(1).map_or(Ok(30.0), |s| s.parse())?;
     let (source, log) = energy::open(&Context::at(Path::new("/")))?;
     log.iter().for_each(|line| println!("{line}"));
-    let nvml = Nvml::init()?;
-    let count = nvml.device_count()?;
-    let cards: Vec<_> = (0..count)
-        .map(|n| nvml.device_by_index(n))
-        .collect::<Result<_, _>>()?;
-    let power_w = || -> Result<f64, nvml_wrapper::error::NvmlError> {
-        cards
-            .iter()
-            .map(|c| Ok(1e-3 * f64::from(c.power_usage()?)))
+    let nvml = Nvml::open(LIBRARY)?;
+    let count = nvml.cards()?;
+    let power_w = || -> Result<f64, String> {
+        (0..count)
+            .map(|card| Ok(1e-3 * f64::from(nvml.power_mw(card)?)))
             .sum()
     };
 
@@ -55,10 +51,7 @@ fn check() -> Result<bool, Box<dyn std::error::Error>> {
         return Err("the counter was not read throughout".into());
     };
     let off = counter_j / joules - 1.0;
-    println!(
-        "{} card(s), {last_s:.1} s, {least_w:.0} to {most_w:.0} W",
-        cards.len()
-    );
+    println!("{count} card(s), {last_s:.1} s, {least_w:.0} to {most_w:.0} W");
     println!(
         "counter {counter_j:.1} J ± {:.1} J; integral of the power {joules:.1} J; {:+.2} %",
         counted.uncertainty_j.unwrap_or(f64::NAN),

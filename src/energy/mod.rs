@@ -18,7 +18,7 @@ mod ina3221;
 mod ledger;
 mod macsmc;
 mod nameplate;
-mod nvml;
+pub mod nvml;
 mod odroid;
 mod pmic;
 mod powers;

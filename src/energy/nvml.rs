@@ -5,15 +5,15 @@ mod library;
 use std::io;
 
 use super::{Context, Found, Meter, Rail, RailKind, Scope};
-use library::Library;
+pub use library::Nvml;
 
 /// Where every driver puts it.
-const LIBRARY: &str = "libnvidia-ml.so.1";
+pub const LIBRARY: &str = "libnvidia-ml.so.1";
 /// The library counts milli-joules and milli-watts.
 const MICRO_PER_MILLI: i64 = 1000;
 
 struct Cards {
-    library: Library,
+    library: Nvml,
     rails: Vec<Rail>,
     /// Number of each rail's card, as the library counts them.
     cards: Vec<u32>,
@@ -42,7 +42,7 @@ impl Meter for Cards {
     }
 }
 
-fn read_milli(library: &Library, card: u32, kind: RailKind) -> Result<i64, String> {
+fn read_milli(library: &Nvml, card: u32, kind: RailKind) -> Result<i64, String> {
     match kind {
         RailKind::Energy { .. } => library
             .energy_mj(card)
@@ -61,7 +61,7 @@ pub fn discover(context: &Context) -> Found {
 
 /// The cards that the library called `name` knows.
 fn cards(name: &str) -> Found {
-    let library = match Library::open(name) {
+    let library = match Nvml::open(name) {
         Ok(library) => library,
         Err(why) => {
             log::debug!("energy: no NVML here ({why})");
@@ -169,6 +169,6 @@ mod tests {
         let found = cards("/nonexistent/libnvidia-ml.so.1");
         assert!(found.meters.is_empty() && found.notes.is_empty());
         // Some library that is none of these.
-        assert!(Library::open("libc.so.6").is_err());
+        assert!(Nvml::open("libc.so.6").is_err());
     }
 }

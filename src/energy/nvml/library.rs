@@ -14,7 +14,7 @@ type Code = c_int;
 const NAME: usize = 96;
 
 /// The library, initialised.
-pub(super) struct Library {
+pub struct Nvml {
     count: unsafe extern "C" fn(*mut c_uint) -> Code,
     handle: unsafe extern "C" fn(c_uint, *mut Handle) -> Code,
     name: unsafe extern "C" fn(Handle, *mut c_char, c_uint) -> Code,
@@ -27,8 +27,8 @@ pub(super) struct Library {
     _library: libloading::Library,
 }
 
-impl Library {
-    /// Loads the library called `name` and initialises it.
+impl Nvml {
+    /// Loads the library called `name`, such as [`LIBRARY`](super::LIBRARY), and initialises it.
     ///
     /// # Errors
     /// A sentence on why it is of no use.
@@ -61,6 +61,9 @@ impl Library {
     }
 
     /// How many cards there are.
+    ///
+    /// # Errors
+    /// What the library says.
     pub fn cards(&self) -> Result<u32, String> {
         let mut count = 0;
         // SAFETY: the library writes one number there.
@@ -69,6 +72,9 @@ impl Library {
     }
 
     /// What a card is called.
+    ///
+    /// # Errors
+    /// What the library says.
     pub fn name(&self, card: u32) -> Result<String, String> {
         let (card, mut name) = (self.handle(card)?, [0_u8; NAME]);
         // SAFETY: the handle is the library's own, and it writes at most as many bytes.
@@ -78,6 +84,9 @@ impl Library {
     }
 
     /// Energy of a card since the driver was loaded, mJ.
+    ///
+    /// # Errors
+    /// What the library says: older cards count none.
     pub fn energy_mj(&self, card: u32) -> Result<u64, String> {
         let energy = self.energy.ok_or("the library is too old")?;
         let (card, mut mj) = (self.handle(card)?, 0);
@@ -87,6 +96,9 @@ impl Library {
     }
 
     /// Power of a card, mW.
+    ///
+    /// # Errors
+    /// What the library says.
     pub fn power_mw(&self, card: u32) -> Result<u32, String> {
         let (card, mut mw) = (self.handle(card)?, 0);
         // SAFETY: the handle is the library's own, and it writes one number there.
@@ -114,7 +126,7 @@ impl Library {
     }
 }
 
-impl Drop for Library {
+impl Drop for Nvml {
     fn drop(&mut self) {
         // SAFETY: it takes nothing; after it nothing is called.
         unsafe { (self.end)() };
