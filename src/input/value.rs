@@ -60,6 +60,12 @@ impl<'de> Value<'de> {
         }
     }
 
+    /// Misfits that are found when all of it has been read are its own, too.
+    fn fill<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
+        let at = self.at;
+        seed.deserialize(self).map_err(|e| e.within(at))
+    }
+
     fn of(value: Spanned<DeValue<'de>>) -> Self {
         Self {
             at: value.span().start,
@@ -155,7 +161,7 @@ impl<'de> SeqAccess<'de> for Values<'de> {
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
         let value = self.0.next().map(Value::of);
-        value.map(|v| seed.deserialize(v)).transpose()
+        value.map(|v| v.fill(seed)).transpose()
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -184,7 +190,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value> {
         match self.value.take() {
-            Some(value) => seed.deserialize(value),
+            Some(value) => value.fill(seed),
             None => Err(Misfit::custom("a key has no value")),
         }
     }
