@@ -23,7 +23,7 @@ use crate::cluster::{Comm, Halo};
 use crate::energy::Gauge;
 use crate::mesh::Mesh;
 use crate::mesh::geometry::Geometry;
-use crate::node::Tree;
+use crate::node::{Tree, resident};
 use crate::sparse::Csr;
 use crate::split::cache::Cache;
 use crate::split::{Bandwidth, Engine};
@@ -196,15 +196,19 @@ impl Simulation {
         let mut stepper = Stepper::with(&engine, &ops, settings, preconditioner, &u, &given, dt_s)?;
         let monitor = stepper.monitor(&engine)?;
         let retunes_seen = vec![0; stepper.sites().len()];
+        let (scheme, owned, halo) = (ops.scheme, ops.cells, Rc::clone(&ops.halo));
+        drop((ops, u));
+        // Rank 0 has held the whole mesh, and every rank its matrices in two forms.
+        resident::give_back();
         Ok(Self {
             mesh,
             geometry,
-            scheme: ops.scheme,
+            scheme,
             reason,
             notes,
             whole,
-            owned: ops.cells,
-            halo: Rc::clone(&ops.halo),
+            owned,
+            halo,
             engine,
             bandwidth,
             stepper,

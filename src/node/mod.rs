@@ -11,6 +11,7 @@ mod patience;
 pub mod pool;
 pub mod program;
 pub mod queue;
+pub mod resident;
 pub mod shares;
 pub mod topology;
 mod tree;

@@ -176,16 +176,6 @@ pub fn claim(cores: &[usize]) {
     let _ = allowed_cores();
 }
 
-/// Memory that this process holds, and the most that it has held; zeros where it is not told.
-pub fn memory_bytes() -> [f64; 2] {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    ["VmRSS:", "VmHWM:"].map(|name| {
-        let line = text.lines().find_map(|l| l.strip_prefix(name));
-        let kib = line.and_then(|l| l.split_whitespace().next()?.parse::<f64>().ok());
-        kib.unwrap_or(0.0) * 1024.0
-    })
-}
-
 /// What tells this machine from others, whatever the host names of its containers.
 pub fn machine() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");

@@ -49,7 +49,7 @@ pub struct ClusterReport {
     pub reduce_s: Spread,
     /// Bytes that a rank sends in a step.
     pub sent_bytes: Spread,
-    /// Bytes of memory that a rank holds at the end.
+    /// Bytes of memory that a rank holds after the start-up.
     pub resident_bytes: Spread,
     /// The most that it held, at the start-up for the most part.
     pub peak_bytes: Spread,

@@ -55,6 +55,8 @@ pub struct RunReport {
     pub kinetic_energy: f64,
     /// Bytes copied between host and device memory in a step; 0 on a fused node.
     pub bytes_copied_per_step: f64,
+    /// Memory that this process (of several ranks, the first) holds after the start-up.
+    pub resident_bytes: Option<f64>,
     /// Wall time of all steps, in seconds, without output.
     pub wall_s: f64,
     /// Energy.
@@ -252,6 +254,7 @@ mod tests {
             divergence_max: 1e-9,
             kinetic_energy: 0.003,
             bytes_copied_per_step: 0.0,
+            resident_bytes: Some(5e7),
             wall_s: 0.2,
             energy: EnergyReport {
                 source: "none".to_owned(),
@@ -284,8 +287,8 @@ mod tests {
         let json = serde_json::to_value(report()).unwrap();
         let names = "board bytes_copied_per_step case cells cluster device discretisation divergence_max \
                      energy faces kernels kinetic_energy poisson precision \
-                     predicted_per_step_s ranks steps threads time_s wall_per_step_s \
-                     wall_s";
+                     predicted_per_step_s ranks resident_bytes steps threads time_s \
+                     wall_per_step_s wall_s";
         assert_eq!(keys(&json).join(" "), names);
         assert_eq!(keys(&json["board"]).join(" "), "host id name peak_gb_s");
         assert_eq!(keys(&json["device"]).join(" "), "fp64 kind memory name");

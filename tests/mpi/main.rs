@@ -6,6 +6,7 @@ mod folder;
 mod ranks;
 
 mod failure;
+mod memory;
 mod network;
 mod predict;
 mod same;

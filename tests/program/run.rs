@@ -49,8 +49,8 @@ fn the_report_is_the_contract() {
     let folder = Folder::new();
     let report = folder.report(&with(&CAVITY, &["--steps", "4", "--threads", "1"]));
     let names = "board bytes_copied_per_step case cells cluster device discretisation divergence_max energy \
-                 faces kernels kinetic_energy poisson precision predicted_per_step_s ranks steps \
-                 threads time_s wall_per_step_s wall_s";
+                 faces kernels kinetic_energy poisson precision predicted_per_step_s ranks \
+                 resident_bytes steps threads time_s wall_per_step_s wall_s";
     assert_eq!(keys(&report), names);
     assert_eq!(keys(&report["board"]), "host id name peak_gb_s");
     assert_eq!(keys(&report["device"]), "fp64 kind memory name");

@@ -3,6 +3,7 @@
 use crate::board::Board;
 use crate::energy::{Source, Totals};
 use crate::flow::simulation::{Simulation, StepReport};
+use crate::node::resident;
 use crate::report::json::{
     BoardReport, DeviceReport, EnergyReport, KernelReport, PoissonReport, RunReport,
 };
@@ -59,6 +60,7 @@ pub(super) struct Account {
     divergence_max: f64,
     kinetic_energy: f64,
     copied_at_start: u64,
+    resident_bytes: Option<f64>,
     /// Energy of the run.
     pub energy: Option<Totals>,
     /// Power of the idle node.
@@ -82,6 +84,7 @@ impl Account {
             divergence_max: 0.0,
             kinetic_energy: 0.0,
             copied_at_start: sim.stepper.copied_bytes(),
+            resident_bytes: Some(resident::memory_bytes()[0]).filter(|&bytes| bytes > 0.0),
             energy: None,
             idle_w: None,
         }
@@ -160,6 +163,7 @@ impl Account {
             divergence_max: self.divergence_max,
             kinetic_energy: self.kinetic_energy,
             bytes_copied_per_step: per_step(copied as f64),
+            resident_bytes: self.resident_bytes,
             wall_s: self.total.wall_s,
             energy: self.energy_report(sim, source),
             kernels: self.kernels(sim),

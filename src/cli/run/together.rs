@@ -6,7 +6,7 @@ use crate::cluster::comm::Spent;
 use crate::cluster::pack::{Pack, Unpack};
 use crate::flow::case::Overlap;
 use crate::flow::simulation::Simulation;
-use crate::node::topology;
+use crate::node::resident;
 use crate::report::cluster::{ClusterReport, Spread};
 use crate::report::json::RunReport;
 
@@ -26,7 +26,7 @@ pub(super) fn join(
     }
     let steps = report.steps.max(1) as f64;
     let spent = comm.spent();
-    let [resident, peak] = topology::memory_bytes();
+    let [_, peak] = resident::memory_bytes();
     let unknown = |x: Option<f64>| x.unwrap_or(f64::NAN);
     let mine = [
         sim.owned as f64,
@@ -38,7 +38,7 @@ pub(super) fn join(
         unknown(report.energy.joules_per_step),
         unknown(report.energy.watts_mean),
         f64::from(u8::from(report.energy.measured)),
-        resident,
+        unknown(report.resident_bytes),
         peak,
         unknown(report.energy.idle_watts),
         unknown(report.energy.net_joules_per_step),
