@@ -6,8 +6,9 @@ use crate::kernel::mat::{FULL, PACKED};
 /// Most affine steps of each kind in a slice, and most steps of 16-bit differences.
 const MAX_AFFINE: usize = u8::MAX as usize;
 const MAX_SHORT: usize = u16::MAX as usize;
-/// What a step that lacks some rows costs beyond its bytes, in bytes.
-const PARTIAL: usize = 16;
+/// What a step that lacks some rows costs beyond its bytes, in bytes that the CPU would read in that
+/// time: all rows go through it.
+const PARTIAL: usize = 128;
 /// A slice in which one place in this many or fewer is empty keeps them: finding a row's place by
 /// counting others costs a device more than the bytes.
 const EMPTY: usize = 8;
