@@ -225,12 +225,12 @@ impl Halo {
         Ok(())
     }
 
-    /// Drives the exchange under way.
-    pub(crate) fn progress(&self) {
-        if let (Some(transport), Ok(mut post)) = (self.comm.transport(), self.post.try_borrow_mut())
-        {
+    /// Drives the exchange under way; true where there is no more to drive.
+    pub(crate) fn progress(&self) -> bool {
+        match (self.comm.transport(), self.post.try_borrow_mut()) {
             // A failure shows again, with its name, when the exchange is waited for.
-            let _ = transport.done(&mut post.tickets);
+            (Some(transport), Ok(mut post)) => transport.done(&mut post.tickets).unwrap_or(true),
+            _ => true,
         }
     }
 

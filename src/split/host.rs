@@ -105,16 +105,16 @@ impl<T: Real> HostCall<'_, T> {
     ) {
         let poll = Main(poll.map(|halo| (halo, std::thread::current().id())));
         pool.deal(shares, rows.start / BLOCK..rows.end / BLOCK, &|blocks| {
-            let poll = poll.get();
-            let step = match poll {
-                Some(_) => BLOCKS_PER_POLL,
-                None => blocks.len().max(1),
-            };
-            for start in blocks.clone().step_by(step) {
-                self.part(path, cut, start..(start + step).min(blocks.end));
-                if let Some(halo) = poll {
-                    halo.progress();
-                }
+            let mut poll = poll.get();
+            let mut start = blocks.start;
+            while start < blocks.end {
+                let end = match poll {
+                    Some(_) => (start + BLOCKS_PER_POLL).min(blocks.end),
+                    None => blocks.end,
+                };
+                self.part(path, cut, start..end);
+                start = end;
+                poll = poll.filter(|halo| !halo.progress());
             }
         });
     }
