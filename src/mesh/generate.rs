@@ -17,6 +17,17 @@ pub enum BoxShape {
     Tetrahedra,
 }
 
+impl BoxShape {
+    /// Cells that a block is cut into.
+    pub fn cells_per_block(self) -> usize {
+        match self {
+            Self::Hexahedra => 1,
+            Self::Prisms => 2,
+            Self::Tetrahedra => 6,
+        }
+    }
+}
+
 /// A box and how to cut it. The default is the unit cube in 8 x 8 x 8 hexahedra.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoxSpec {
