@@ -68,6 +68,8 @@ fn report(args: &Args, console: &mut Console, ranks: &Ranks) -> Result<()> {
         latency_s: network.latency_s,
         bandwidth_bytes_s: network.bandwidth_bytes_s,
         hop_s: network.hop_s,
+        busy_s: network.busy_s,
+        busy_per_byte_s: network.busy_per_byte_s,
     };
     let report = PredictionReport {
         case: case.name.clone(),

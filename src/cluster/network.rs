@@ -1,5 +1,6 @@
-//! A network by three numbers, known or measured: an exchange of b bytes takes `t(b) = l + b / w`,
-//! with the latency l and the bandwidth w of a link, and a sum over P ranks `h log2 P`.
+//! A network by a few numbers, known or measured: an exchange of b bytes takes `t(b) = l + b / w`,
+//! with the latency l and the bandwidth w of a link, and a sum over P ranks `h log2 P`. Of an
+//! exchange the processor itself is busy for `o(b) = l' + b / w'`, whatever else there is to do.
 
 use std::time::Instant;
 
@@ -12,6 +13,8 @@ const SIZES: [usize; 6] = [8, 1 << 10, 1 << 13, 1 << 16, 1 << 18, 1 << 20];
 const ROUNDS: usize = 7;
 const ROUND_S: f64 = 0.01;
 const TAG: i32 = 2;
+/// Operations of a piece of work: as long as the CPU computes rows between two looks at messages.
+const PIECE: usize = 1000;
 
 /// What messages cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +25,10 @@ pub struct Network {
     pub bandwidth_bytes_s: f64,
     /// A sum over all ranks, per doubling of their number, s.
     pub hop_s: f64,
+    /// Time that an exchange takes from the processor, s.
+    pub busy_s: f64,
+    /// The same per byte.
+    pub busy_per_byte_s: f64,
 }
 
 impl Network {
@@ -38,12 +45,19 @@ impl Network {
             latency_s,
             bandwidth_bytes_s,
             hop_s: latency_s,
+            busy_s: 0.0,
+            busy_per_byte_s: 0.0,
         }
     }
 
     /// Seconds of an exchange of `bytes` with all neighbours at once.
     pub fn exchange_s(&self, bytes: f64) -> f64 {
         self.latency_s + bytes / self.bandwidth_bytes_s
+    }
+
+    /// Seconds of it that the processor is busy.
+    pub fn busy_s(&self, bytes: f64) -> f64 {
+        self.busy_s + bytes * self.busy_per_byte_s
     }
 
     /// Seconds of a sum over `ranks` ranks.
@@ -67,9 +81,11 @@ impl Network {
         let latency_s = (c * d - b * e) / determinant;
         let per_byte_s = (a * e - b * d) / determinant;
         Self {
-            latency_s: latency_s.max(0.0),
-            bandwidth_bytes_s: per_byte_s.max(f64::MIN_POSITIVE).recip(),
             hop_s,
+            ..Self::plain(
+                latency_s.max(0.0),
+                per_byte_s.max(f64::MIN_POSITIVE).recip(),
+            )
         }
     }
 
@@ -87,16 +103,30 @@ impl Network {
         }
         let most = SIZES[SIZES.len() - 1];
         let mut buffers = [vec![0u8; most], vec![0u8; most]];
-        let mut points = Vec::new();
+        let alone = |pieces| {
+            median(comm, &mut || {
+                toil(pieces, || ());
+                Ok(())
+            })
+        };
+        let piece_s = alone(1)?;
+        let (mut points, mut busy) = (Vec::new(), Vec::new());
         for bytes in SIZES {
-            let seconds = median(comm, &mut || swap(comm, &mut buffers, bytes))?;
+            let seconds = median(comm, &mut || swap(comm, &mut buffers, bytes, 0))?;
             points.push((bytes as f64, seconds));
+            // Work that hides the message, but for what the processor itself does for it.
+            let pieces = (2.0 * seconds / piece_s).ceil() as usize;
+            let beside_s = median(comm, &mut || swap(comm, &mut buffers, bytes, pieces))?;
+            let own_s = beside_s - alone(pieces)?;
+            busy.push((bytes as f64, own_s.clamp(1e-9, seconds)));
         }
         let sum_s = median(comm, &mut || comm.barrier())?;
-        Ok(Self::fit(
-            &points,
-            sum_s / f64::from(doublings(comm.size())),
-        ))
+        let own = Self::fit(&busy, 0.0);
+        Ok(Self {
+            busy_s: own.latency_s,
+            busy_per_byte_s: own.bandwidth_bytes_s.recip(),
+            ..Self::fit(&points, sum_s / f64::from(doublings(comm.size())))
+        })
     }
 }
 
@@ -105,10 +135,23 @@ fn doublings(ranks: usize) -> u32 {
     ranks.max(1).next_power_of_two().trailing_zeros()
 }
 
-/// One message each way between the ranks of a pair; the last of an odd number has none.
-fn swap(comm: &Comm, [out, into]: &mut [Vec<u8>; 2], bytes: usize) -> Result<()> {
+/// A few microseconds of work, `pieces` times, each followed by a look at messages.
+fn toil(pieces: usize, mut look: impl FnMut()) {
+    let mut x = 1.0f64;
+    for _ in 0..pieces {
+        for _ in 0..PIECE {
+            x = std::hint::black_box(x * 0.999 + 1.0);
+        }
+        look();
+    }
+}
+
+/// One message each way between the ranks of a pair, beside `pieces` of work; the last of an odd
+/// number has the work alone.
+fn swap(comm: &Comm, [out, into]: &mut [Vec<u8>; 2], bytes: usize, pieces: usize) -> Result<()> {
     let other = comm.rank() ^ 1;
     let (Some(transport), true) = (comm.transport(), other < comm.size()) else {
+        toil(pieces, || ());
         return Ok(());
     };
     // SAFETY: both buffers are longer than `bytes`, and neither is touched before the wait ends.
@@ -118,6 +161,10 @@ fn swap(comm: &Comm, [out, into]: &mut [Vec<u8>; 2], bytes: usize) -> Result<()>
             transport.send(other, TAG, out.as_ptr(), bytes)?,
         ]
     };
+    toil(pieces, || {
+        // A failure shows again in the wait.
+        let _ = transport.done(&mut tickets);
+    });
     comm.wait(&mut tickets, "a message of a measurement")
 }
 

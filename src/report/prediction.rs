@@ -21,6 +21,10 @@ pub struct Over {
     pub bandwidth_bytes_s: f64,
     /// A sum over all nodes, per doubling of their number.
     pub hop_s: f64,
+    /// What an exchange takes from the processor itself.
+    pub busy_s: f64,
+    /// The same per byte.
+    pub busy_per_byte_s: f64,
     /// By nodes.
     pub points: Vec<Prediction>,
 }
@@ -89,6 +93,7 @@ fn table(over: &Over) -> String {
         "cells",
         "step",
         "kernels",
+        "waits",
         "exchange",
         "sums",
         "hidden",
@@ -102,6 +107,7 @@ fn table(over: &Over) -> String {
             p.cells.to_string(),
             seconds(p.step_s),
             seconds(p.kernels_s),
+            seconds(p.waits_s),
             seconds(p.exchange_s),
             seconds(p.sums_s),
             p.hidden_share.map_or("n/a".to_owned(), percent),

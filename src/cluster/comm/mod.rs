@@ -26,6 +26,7 @@ use super::network::Network;
 use crate::node::topology;
 use crate::{Error, Result};
 
+pub use absent::Laps;
 pub use twin::{abort, finish, k_way, library};
 
 /// What `couloir --version` says of MPI.
@@ -46,6 +47,10 @@ pub trait Transport {
     fn rank(&self) -> usize;
     /// Number of processes.
     fn size(&self) -> usize;
+    /// Whether the others are there.
+    fn is_manned(&self) -> bool {
+        true
+    }
     /// Starts to send `bytes` bytes.
     ///
     /// # Safety
@@ -105,7 +110,8 @@ impl Comm {
     /// # Errors
     /// [`Error::Input`] under a launcher where this build has no MPI.
     pub fn open() -> Result<Rc<Self>> {
-        let comm = Self::over(twin::launch()?);
+        // One rank alone goes the way of a process that no launcher has started.
+        let comm = Self::over(twin::launch()?.filter(|t| t.size() > 1));
         if comm.size > 1 {
             watch::say_last_words();
         }
@@ -140,6 +146,11 @@ impl Comm {
     /// Number of processes.
     pub fn size(&self) -> usize {
         self.size
+    }
+
+    /// Whether the other ranks are there: those of [`Comm::absent`] are not.
+    pub fn is_manned(&self) -> bool {
+        self.transport.as_ref().is_none_or(|t| t.is_manned())
     }
 
     /// Whether this is the rank that speaks for all.

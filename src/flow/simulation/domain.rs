@@ -54,7 +54,7 @@ impl Domain {
         if comm.size() == 1 {
             return Self::whole(case);
         }
-        let mine = if comm.leads() {
+        let mine = if comm.leads() || !comm.is_manned() {
             deal(case, comm)?
         } else {
             Share::from_bytes(&comm.receive(0)?)?
@@ -157,7 +157,8 @@ fn order(share: &Share) -> Vec<u32> {
     order
 }
 
-/// Rank 0 reads the mesh, deals it out, and keeps its own share alone.
+/// Rank 0 reads the mesh, deals it out, and keeps its own share alone; where the others are not
+/// there, any rank takes its share from the whole.
 fn deal(case: &Case, comm: &Comm) -> Result<Share> {
     let (mesh, geometry) = case.load_mesh()?;
     let (scheme, reason) = case.discretisation(&Quality::of(&mesh, &geometry));
@@ -186,7 +187,8 @@ fn deal(case: &Case, comm: &Comm) -> Result<Share> {
         !p.faces.is_empty() && matches!(holds, Some(Boundary::Outlet { .. }))
     });
     let mut mine = None;
-    for rank in (0..ranks).rev() {
+    let taken = |rank: &usize| comm.is_manned() || *rank == comm.rank();
+    for rank in (0..ranks).rev().filter(taken) {
         let share = Share {
             scheme,
             reason: reason.clone(),
@@ -204,13 +206,13 @@ fn deal(case: &Case, comm: &Comm) -> Result<Share> {
             links: links(rank, &members, &partition.part),
             mesh: cutter.mesh_of(&members[rank]),
         };
-        if rank == 0 {
+        if rank == comm.rank() {
             mine = Some(share);
         } else {
             comm.send(rank, &share.bytes())?;
         }
     }
-    mine.ok_or_else(|| Error::failure("there is no rank 0", "report this"))
+    mine.ok_or_else(|| Error::failure("this rank has no part", "report this"))
 }
 
 fn halo_of(m: &Members) -> impl Iterator<Item = &u32> {
