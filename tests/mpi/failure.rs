@@ -4,7 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::folder::{Folder, Said, said};
-use crate::ranks::{ONE_AT_A_TIME, launcher, mpirun};
+use crate::ranks::{ONE_AT_A_TIME, launcher, mpirun, run};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_couloir");
 
@@ -176,4 +176,23 @@ fn other_programs_and_cases_are_found_at_the_start() {
     let line = mixed(&cube, &["cases/cube.toml", "--set", "fluid.viscosity=0.02"]);
     let line = line.expect("MPI is here");
     assert!(line.contains("the case file of rank 1"), "{line}");
+}
+
+/// One meter counts what all ranks of a machine do: none of them can tell what its cuts cost.
+#[test]
+fn ranks_that_share_a_meter_cannot_minimise_energy() {
+    for objective in ["energy", "edp"] {
+        let folder = Folder::new();
+        let args = ["cases/cube.toml", "--steps=1", "--objective", objective];
+        let Some(said) = run(&folder, 2, &args) else {
+            return;
+        };
+        assert_eq!(said.code, Some(2), "{}{}", said.out, said.err);
+        let mut errors = said.err.lines().filter(|l| l.starts_with("error: "));
+        let line = errors.next().expect("an error");
+        assert_eq!(errors.next(), None, "{}", said.err);
+        assert!(line.contains("several processes share"), "{line}");
+        assert!(line.contains("run with --objective time"), "{line}");
+        assert!(!folder.list("").contains(&"report.json".to_owned()));
+    }
 }
