@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::kernel::{Kernel, Real, axpy, dot, list};
+use crate::kernel::pcg_scalars::STOP;
+use crate::kernel::{Kernel, Real, axpy, dot, list, pcg_step};
 use crate::node::opencl::{self, DeviceInfo};
 use crate::node::topology::allowed_cores;
-use crate::node::{Config, DeviceChoice, Turn};
+use crate::node::{BLOCK, Config, DeviceChoice, Turn};
 use crate::split::{Engine, Policy};
 use crate::{Error, Result};
 
@@ -157,4 +158,28 @@ fn soft_numbers_compute_the_same_bits() {
     }
     compare(list(), soft_list());
     compare(f32::kernels(), soft_solver());
+}
+
+#[test]
+fn a_step_after_the_end_changes_nothing_and_leaves_the_sum_for_any_cut() {
+    if device().is_none() {
+        return;
+    }
+    let engine = open(DeviceChoice::Auto, &[pcg_step::kernel()]).unwrap();
+    assert!(engine.node.device.is_some(), "{:?}", engine.node.notes);
+    let n = 4 * BLOCK;
+    let mut case = super::random_case(&engine.node, pcg_step::kernel(), n, 1).unwrap();
+    case.state.as_mut().unwrap().write().unwrap()[STOP] = 2.0;
+    let before: Vec<Vec<f64>> = (case.inout.iter())
+        .map(|b| b.share(0, 0).unwrap().host.to_vec())
+        .collect();
+    let sum: f64 = before[1].iter().map(|r| r * r).sum();
+    let first = case.run(&engine, 0.0).unwrap();
+    for cut in [0.0, 0.5, 1.0] {
+        let got = case.run(&engine, cut).unwrap();
+        assert_eq!(got.vectors, before, "cut {cut}");
+        assert_eq!(got, first, "cut {cut}");
+        assert!((got.reductions[0] - sum).abs() < 1e-12 * sum, "cut {cut}");
+    }
+    assert_eq!(case.reference().unwrap().vectors, before);
 }
