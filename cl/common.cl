@@ -43,6 +43,7 @@ typedef PASTE(REAL, VECTOR) realv;
 #define ADD(s, i, v) CASE_(ADD_, STREAMED)(s, i, v)
 #define MAXIMUM(s, i, v) CASE_(MAXIMUM_, STREAMED)(s, i, v)
 #define FINISH_SUM(out, s) CASE_(FINISH_, STREAMED)(out, s, PLUS_)
+#define FINISH_TWO_SUMS(out, s, out2, s2) CASE_(FINISH_TWO_, STREAMED)(out, s, out2, s2)
 #define FINISH_MAXIMUM(out, s) CASE_(FINISH_, STREAMED)(out, s, fmax)
 #define PLUS_(a, b) ((a) + (b))
 
@@ -65,7 +66,14 @@ typedef PASTE(REAL, VECTOR) realv;
             (out)[get_global_id(0) / (LANES / VECTOR)] = t_[0];             \
     }
 
+#define FINISH_TWO_1(out, s, out2, s2)                                      \
+    FINISH_1(out, s, PLUS_)                                                 \
+    FINISH_1(out2, s2, PLUS_)
+
 #if ITEM == BLOCK
+#define FINISH_TWO_0(out, s, out2, s2)                                      \
+    FINISH_0(out, s, PLUS_)                                                 \
+    FINISH_0(out2, s2, PLUS_)
 #define REDUCTION_0(s)                                                      \
     realv s[LANES / VECTOR];                                                \
     for (uint l_ = 0; l_ < LANES / VECTOR; ++l_)                            \
@@ -90,22 +98,58 @@ typedef PASTE(REAL, VECTOR) realv;
 #define FINISH_0(out, s, OP)                                                \
     {                                                                       \
         const uint l_ = get_local_id(0);                                    \
+        __local REAL *z_ = s;                                               \
         REAL t_ = 0;                                                        \
         barrier(CLK_LOCAL_MEM_FENCE);                                       \
-        if (l_ < LANES)                                                     \
-            for (uint r_ = l_; r_ < BLOCK; r_ += LANES)                     \
-                t_ = OP(t_, s[r_]);                                         \
-        barrier(CLK_LOCAL_MEM_FENCE);                                       \
-        if (l_ < LANES)                                                     \
-            s[l_] = t_;                                                     \
-        for (uint w_ = LANES / 2; w_ > 0; w_ /= 2) {                        \
-            barrier(CLK_LOCAL_MEM_FENCE);                                   \
-            if (l_ < w_)                                                    \
-                s[l_] = OP(s[l_], s[l_ + w_]);                              \
-        }                                                                   \
+        LANES_SUM_(LANES, OP)                                               \
         if (l_ == 0)                                                        \
-            (out)[get_group_id(0)] = s[0];                                  \
+            (out)[get_group_id(0)] = t_;                                    \
     }
+#define FINISH_TWO_0(out, s, out2, s2)                                      \
+    {                                                                       \
+        const uint l_ = get_local_id(0);                                    \
+        __local REAL *z_ = l_ < LANES ? s : s2;                             \
+        REAL t_ = 0;                                                        \
+        barrier(CLK_LOCAL_MEM_FENCE);                                       \
+        LANES_SUM_(2 * LANES, PLUS_)                                        \
+        if (l_ == 0)                                                        \
+            (out)[get_group_id(0)] = t_;                                    \
+        if (l_ == LANES)                                                    \
+            (out2)[get_group_id(0)] = t_;                                   \
+    }
+/* In t_ of every first of LANES work-items, of the first n: z_ by lanes, then these pairwise. */
+#define LANES_SUM_(n, OP)                                                   \
+    if (l_ < (n))                                                           \
+        for (uint r_ = l_ % LANES; r_ < BLOCK; r_ += LANES)                 \
+            t_ = OP(t_, z_[r_]);                                            \
+    TREE_(n, OP)
+#ifdef __NV_CL_C_VERSION
+/* LANES work-items of this compiler's devices run in step, and see each other's registers. */
+inline REAL down_(REAL v, uint by) {
+    union {
+        REAL all;
+        uint word[sizeof(REAL) / sizeof(uint)];
+    } u;
+    u.all = v;
+    _Pragma("unroll") for (uint k = 0; k < sizeof(REAL) / sizeof(uint); ++k)
+        asm volatile("shfl.sync.down.b32 %0, %0, %1, 31, 0xffffffff;" : "+r"(u.word[k]) : "r"(by));
+    return u.all;
+}
+#define TREE_(n, OP)                                                        \
+    if (l_ < (n))                                                           \
+        for (uint w_ = LANES / 2; w_ > 0; w_ /= 2)                          \
+            t_ = OP(t_, down_(t_, w_));
+#else
+#define TREE_(n, OP)                                                        \
+    barrier(CLK_LOCAL_MEM_FENCE);                                           \
+    if (l_ < (n))                                                           \
+        z_[l_ % LANES] = t_;                                                \
+    for (uint w_ = LANES / 2; w_ > 0; w_ /= 2) {                            \
+        barrier(CLK_LOCAL_MEM_FENCE);                                       \
+        if (l_ < (n) && l_ % LANES < w_)                                    \
+            t_ = z_[l_ % LANES] = OP(t_, z_[l_ % LANES + w_]);              \
+    }
+#endif
 #endif
 
 /* Three sums of partial results by one group: part b belongs to lane b % TOTAL_LANES, which adds

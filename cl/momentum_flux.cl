@@ -38,8 +38,7 @@ __kernel void momentum_flux_kernel(
         ADD(s, i, flux * skew);
         ADD(t, i, size * jump);
     }
-    FINISH_SUM(skew_sum, s)
-    FINISH_SUM(jump_sum, t)
+    FINISH_TWO_SUMS(skew_sum, s, jump_sum, t)
 }
 #undef COMPONENT
 #undef PRODUCTS

@@ -15,6 +15,5 @@ __kernel void pcg_product_kernel(__global REAL *s, __global REAL *ps, __global R
         ADD(u, i, q * t);
         ADD(v, i, t * t);
     }
-    FINISH_SUM(ps, u)
-    FINISH_SUM(ss, v)
+    FINISH_TWO_SUMS(ps, u, ss, v)
 }

@@ -20,6 +20,5 @@ __kernel void pcg_residual_kernel(__global REAL *t, __global REAL *tt, __global 
         ADD(u, i, s * s);
         ADD(v, i, m * m);
     }
-    FINISH_SUM(tt, u)
-    FINISH_SUM(mm, v)
+    FINISH_TWO_SUMS(tt, u, mm, v)
 }

@@ -3,10 +3,13 @@
 __kernel void pcg_scalars_kernel(__global REAL *state, __global const REAL *rr,
                                  __global const REAL *ps, __global const REAL *ss,
                                  const uint blocks) {
+    /* Read before the sums are there, which hides the time. */
+    const REAL stop = state[PCG_STOP], weight = state[PCG_WEIGHT], bound = state[PCG_BOUND];
+    const REAL iterations = state[PCG_ITERATIONS];
     TOTALS(rr, ps, ss, blocks)
     if (get_local_id(0) != 0)
         return;
-    if (state[PCG_STOP] > 0) {
+    if (stop > 0) {
         state[PCG_STOP] = 2;
         return;
     }
@@ -21,6 +24,6 @@ __kernel void pcg_scalars_kernel(__global REAL *state, __global const REAL *rr,
     state[PCG_ALPHA] = alpha;
     state[PCG_BETA] = next > 0 ? DIVIDE(next, nu) : 0;
     state[PCG_NEXT] = next;
-    state[PCG_ITERATIONS] += 1;
-    state[PCG_STOP] = state[PCG_WEIGHT] * next <= state[PCG_BOUND] ? 1 : 0;
+    state[PCG_ITERATIONS] = iterations + 1;
+    state[PCG_STOP] = weight * next <= bound ? 1 : 0;
 }
