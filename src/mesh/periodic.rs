@@ -93,7 +93,10 @@ impl<'a> Pairing<'a> {
         let centre = |f: usize| mean(&mesh.points, mesh.face(f));
         let middle = |faces: Range<usize>| {
             let weight = 1.0 / faces.len() as f64;
-            scale(faces.map(centre).fold([0.0; 3], add), weight)
+            // From one of them, so that the sum is exact along the normal of a plane.
+            let first = centre(faces.start);
+            let away = faces.map(|f| sub(centre(f), first));
+            add(first, scale(away.fold([0.0; 3], add), weight))
         };
         let translation = sub(middle(b.clone()), middle(a.clone()));
         let radius = a

@@ -4,6 +4,10 @@
 
 use std::cmp::Reverse;
 
+use rayon::prelude::*;
+
+use crate::kernel::SLICE;
+
 /// Level structures grown at most this many times per component: the eccentricity nearly
 /// always stops growing after two or three, and the bound keeps the whole ordering linear.
 const MAX_ROOTS: u8 = 8;
@@ -75,6 +79,27 @@ pub fn inverse(order: &[u32]) -> Vec<u32> {
         }
     }
     inverse
+}
+
+/// Sum over slices of [`SLICE`] rows of the number of different `new(j) - new(i)` of their entries
+/// `(i, j)`, the diagonal aside, under the permutation `order`: the steps of a
+/// [sliced matrix](crate::sparse::Sell) whose entries follow each other in memory. Regular numbering
+/// has few: those of a box numbered line by line are its neighbours in space.
+pub fn slice_steps(row_ptr: &[usize], cols: &[u32], order: &[u32]) -> usize {
+    let graph = Graph { row_ptr, cols };
+    let new = inverse(order);
+    let slices = order.par_chunks(SLICE).enumerate();
+    let steps = slices.map(|(s, rows)| {
+        let mut differences = Vec::new();
+        for (i, &old) in (s * SLICE..).zip(rows) {
+            let entries = graph.neighbours(old as usize);
+            differences.extend(entries.map(|j| i64::from(new[j as usize]) - i as i64));
+        }
+        differences.sort_unstable();
+        differences.dedup();
+        differences.len()
+    });
+    steps.sum()
 }
 
 /// `max |new(i) - new(j)|` over the stored entries `(i, j)` under `order`.

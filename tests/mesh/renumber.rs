@@ -140,6 +140,23 @@ fn locality_groups_cells_by_their_faces_and_brings_neighbours_near() {
 }
 
 #[test]
+fn a_box_numbered_line_by_line_stays_so_and_one_that_is_shuffled_does_not() {
+    let of = |shape, cells| {
+        let spec = BoxSpec {
+            shape,
+            cells,
+            ..BoxSpec::default()
+        };
+        box_mesh(&spec).unwrap()
+    };
+    let given: Vec<u32> = (0..40 * 9 * 7).collect();
+    let hexahedra = of(BoxShape::Hexahedra, [40, 9, 7]);
+    assert_eq!(locality_order(&hexahedra), given);
+    let mixed = shuffled(hexahedra.cells());
+    assert_ne!(locality_order(&hexahedra.renumber(&mixed).unwrap()), given);
+}
+
+#[test]
 fn orders_that_are_no_permutation_are_refused() {
     let mesh = box_mesh(&BoxSpec {
         cells: [2, 1, 1],
