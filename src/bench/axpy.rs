@@ -1,6 +1,6 @@
 //! `y <- a x + y`.
 
-use super::{Bench, Input, Needs, Work, vector};
+use super::{Bench, IN_A_ROW, Input, Needs, Work, vector};
 use crate::Result;
 use crate::kernel;
 use crate::node::Buffer;
@@ -40,7 +40,11 @@ impl Work for Axpy {
             scalars: &[A],
             ..Operands::default()
         };
-        engine.run(&mut self.site, operands).map(|_| 1.0)
+        engine.post(&mut self.site, operands).map(|()| 1.0)
+    }
+
+    fn in_a_row(&self) -> usize {
+        IN_A_ROW
     }
 
     fn verify(&mut self, engine: &Engine<f64>) -> Result<bool> {

@@ -89,14 +89,22 @@ impl<'a> Clock<'a> {
         });
     }
 
-    /// One call; returns its seconds and units.
-    fn call(&self, engine: &Engine<f64>, work: &mut dyn Work) -> Result<(f64, f64)> {
+    /// One call, or several in a row where the device has them alone and is waited for once;
+    /// returns seconds and units.
+    fn call(&self, engine: &Engine<f64>, work: &mut dyn Work, side: Side) -> Result<(f64, f64)> {
         work.reset()?;
+        let mut calls = 1;
         if !self.sweep.is_empty() {
             self.flush(engine);
+        } else if side == Side::Device {
+            calls = work.in_a_row();
         }
         let start = Instant::now();
-        let units = work.call(engine)?;
+        let mut units = 0.0;
+        for _ in 0..calls {
+            units += work.call(engine)?;
+        }
+        engine.settle()?;
         let seconds = start.elapsed().as_secs_f64();
         engine.step_done(seconds);
         Ok((seconds, units))
@@ -104,7 +112,8 @@ impl<'a> Clock<'a> {
 
     /// Seconds of one call.
     pub fn seconds(&self, engine: &Engine<f64>, work: &mut dyn Work) -> Result<f64> {
-        self.call(engine, work).map(|(seconds, _)| seconds)
+        self.call(engine, work, Side::Split)
+            .map(|(seconds, _)| seconds)
     }
 
     /// Lets the engine find the cuts of `work`; false if the search has not ended in time.
@@ -112,7 +121,7 @@ impl<'a> Clock<'a> {
         engine.set_policy(Side::Split.policy());
         let start = Instant::now();
         while engine.is_tuning(&work.sites()) {
-            self.call(engine, work)?;
+            self.call(engine, work, Side::Split)?;
             if start.elapsed().as_secs_f64() > SEARCH_S {
                 return Ok(false);
             }
@@ -134,11 +143,11 @@ impl<'a> Clock<'a> {
                 engine.set_policy(place.policy());
                 let at = work.done(roofs);
                 // The first call of a turn finds the caches as another place has left them.
-                let warm_s = self.call(engine, work.as_mut())?.0;
+                let warm_s = self.call(engine, work.as_mut(), *place)?.0;
                 uncounted[i] = uncounted[i].plus(work.done(roofs).minus(at));
                 let calls = (TURN_S / warm_s) as usize;
                 for _ in 0..calls.clamp(1, 2 * ENOUGH_CALLS) {
-                    let (seconds, units) = self.call(engine, work.as_mut())?;
+                    let (seconds, units) = self.call(engine, work.as_mut(), *place)?;
                     timings[i].samples.push(seconds / units);
                     timings[i].calls_s += seconds;
                     timings[i].units += units;
@@ -150,7 +159,7 @@ impl<'a> Clock<'a> {
             timings[i].per_unit = done.times(1.0 / timings[i].units);
             engine.set_policy(place.policy());
             (timings[i].joules, timings[i].uncertainty_fraction) =
-                self.joules(engine, work.as_mut())?;
+                self.joules(engine, work.as_mut(), *place)?;
         }
         Ok(timings)
     }
@@ -161,6 +170,7 @@ impl<'a> Clock<'a> {
         &self,
         engine: &Engine<f64>,
         work: &mut dyn Work,
+        side: Side,
     ) -> Result<(Option<f64>, Option<f64>)> {
         if !self.source.measured() || !self.sweep.is_empty() {
             return Ok((None, None));
@@ -171,7 +181,7 @@ impl<'a> Clock<'a> {
         };
         let mut units_per_call = 1.0;
         let got = repeat(self.source, &goal, || {
-            units_per_call = self.call(engine, work)?.1;
+            units_per_call = self.call(engine, work, side)?.1;
             Ok(())
         })?;
         let joules = got.joules.map(|j| j / units_per_call);

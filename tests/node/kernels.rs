@@ -11,18 +11,22 @@ const SIZES: [usize; 5] = [1, 255, 257, 4 * BLOCK, 7 * BLOCK + 31];
 const CUTS: [f64; 5] = [0.0, 0.25, 0.5, 0.9, 1.0];
 
 fn check<T: Real>(configs: &[Config], what: &str) {
+    check_at::<T>(configs, what, &SIZES, &CUTS);
+}
+
+fn check_at<T: Real>(configs: &[Config], what: &str, sizes: &[usize], cuts: &[f64]) {
     let engines: Vec<Engine<T>> = configs
         .iter()
         .map(|c| Engine::open(c, Policy::Fixed(0.5)).unwrap_or_else(|e| panic!("{what}: {e}")))
         .collect();
     let tolerance = if size_of::<T>() == 8 { 1e-13 } else { 1e-5 };
     for kernel in T::kernels() {
-        for (seed, n) in SIZES.into_iter().enumerate() {
+        for (seed, &n) in sizes.iter().enumerate() {
             let mut first = None;
             for (engine, config) in engines.iter().zip(configs) {
                 let mut case = random_case(&engine.node, kernel, n, seed as u64).unwrap();
                 let expected = case.reference().unwrap();
-                for cut in CUTS {
+                for &cut in cuts {
                     let got = case.run(engine, cut).unwrap();
                     let place = format!("{what}: {}, {n} rows, cut {cut}, {config:?}", kernel.name);
                     let distance = got.distance(&expected, n as f64);
@@ -84,4 +88,37 @@ fn double_precision_on_cpu_and_every_device() {
 #[test]
 fn single_precision_on_cpu_and_every_device() {
     check::<f32>(&configs(|_| true), "fp32");
+}
+
+/// As on a GPU: one row per work-item, sums by way of local memory. The launch parameters of a
+/// process are fixed, so this test runs itself in another.
+#[test]
+fn kernels_of_one_row_per_work_item() {
+    const SELF: &str = "kernels::kernels_of_one_row_per_work_item";
+    const FILE: &str = "COULOIR_TUNING";
+    if std::env::var_os(FILE).is_some() {
+        let mut all = configs(|d| d.fp64);
+        all.retain(|c| c.device != DeviceChoice::None && c.memory == Some(MemoryKind::Discrete));
+        assert!(!all.is_empty());
+        return check_at::<f64>(&all[..1], "one row", &[257, 7 * BLOCK + 31], &[0.5, 1.0]);
+    }
+    let on_device = |c: &Config| c.memory == Some(MemoryKind::Discrete);
+    if !configs(|d| d.fp64).iter().any(on_device) {
+        return eprintln!("SKIPPED: no device with double precision");
+    }
+    let file = std::env::temp_dir().join(format!("couloir-one-row-{}.toml", std::process::id()));
+    let text = "[[device]]\nmatch = \"\"\nvector = 1\nrows = \"vector\"\n\
+                [[device]]\nmatch = \"software\"\nvector = 1\nrows = \"vector\"\n";
+    std::fs::write(&file, text).unwrap();
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([SELF, "--exact", "--nocapture"])
+        .env(FILE, &file)
+        .output()
+        .unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{text}"
+    );
 }
