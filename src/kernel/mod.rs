@@ -15,6 +15,7 @@ pub mod scalars;
 pub mod simd;
 #[cfg(target_arch = "x86_64")]
 pub mod soft;
+mod steps;
 pub mod stream;
 
 pub use mat::{Mat, SLICE};

@@ -1,0 +1,189 @@
+//! The steps of a slice: those whose columns follow each other, and those that store differences.
+
+use super::Real;
+use super::columns::{ALL, Columns, one, values, window};
+use super::group::{Group, WIDTH};
+use super::mat::{GROUPS, SLICE, Sums, Terms, zero};
+
+/// Whether all rows' columns by the affine steps of the slice of row `i`, also of rows that lack
+/// the entry, lie within the vectors.
+#[inline(always)]
+pub(super) fn within<T, const X: usize>(
+    affine: &[[u32; 2]],
+    ones: &[[u32; 2]],
+    i: usize,
+    x: [&[T]; X],
+) -> bool {
+    let mut least = usize::MAX;
+    for k in 0..X {
+        least = least.min(x[k].len());
+    }
+    // Columns before the first one are large numbers: what is added to them may wrap.
+    let Some(last) = least.checked_sub(SLICE) else {
+        return false;
+    };
+    let mut within = true;
+    for &[_, base] in affine {
+        within &= (i as u32).wrapping_add(base) as usize <= last;
+    }
+    for &[_, base] in ones {
+        within &= (i as u32).wrapping_add(base) as usize <= last;
+    }
+    within
+}
+
+/// `N` groups of a slice, from the group `g` on, through its affine steps, whose values begin at
+/// `value`.
+///
+/// # Safety
+/// [`within`] is true; where `FULL`, every row has every entry.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+// SAFETY: what the caller promises is above.
+pub(super) unsafe fn regular<
+    T: Real,
+    Q: Terms<T, P, X, S>,
+    const P: usize,
+    const X: usize,
+    const S: usize,
+    const N: usize,
+    const FULL: bool,
+>(
+    affine: &[[u32; 2]],
+    ones: &[[u32; 2]],
+    is_packed: bool,
+    i: usize,
+    g: usize,
+    planes: [&[T]; P],
+    mut value: usize,
+    x: [&[T]; X],
+    mut s: [[Group<T>; S]; N],
+) -> [[Group<T>; S]; N] {
+    let shift = g * WIDTH;
+    let first = (i + shift) as u32;
+    for &[mask, base] in affine {
+        let before = if is_packed { mask } else { u32::MAX } & ((1 << shift) - 1);
+        let mut at = value + before.count_ones() as usize;
+        value += places(mask, is_packed);
+        let column = first.wrapping_add(base) as usize;
+        for n in 0..N {
+            // SAFETY: the caller's promise.
+            let xs = unsafe { window(x, column + n * WIDTH) };
+            if FULL || mask == u32::MAX {
+                s[n] = Q::add(values(planes, at, ALL, ALL), xs, s[n]);
+                at += WIDTH;
+                continue;
+            }
+            let mine = mask >> (shift + n * WIDTH) & ALL;
+            let placed = if is_packed { mine } else { ALL };
+            if mine != 0 {
+                let v = values(planes, at, placed, placed);
+                s[n] = or(mine, Q::add(v, xs, s[n]), s[n]);
+            }
+            at += placed.count_ones() as usize;
+        }
+    }
+    for &[mask, base] in ones {
+        let v = one(planes, value);
+        value += 1;
+        let column = first.wrapping_add(base) as usize;
+        if FULL || mask == u32::MAX {
+            for n in 0..N {
+                // SAFETY: the caller's promise.
+                let xs = unsafe { window(x, column + n * WIDTH) };
+                s[n] = Q::add(v, xs, s[n]);
+            }
+        } else {
+            for n in 0..N {
+                // SAFETY: the caller's promise.
+                let xs = unsafe { window(x, column + n * WIDTH) };
+                s[n] = or(mask >> (shift + n * WIDTH), Q::add(v, xs, s[n]), s[n]);
+            }
+        }
+    }
+    s
+}
+
+/// Places of a step of that mask.
+#[inline(always)]
+pub(super) fn places(mask: u32, is_packed: bool) -> usize {
+    if is_packed {
+        mask.count_ones() as usize
+    } else {
+        SLICE
+    }
+}
+
+/// A copy that may be indexed freely, so that the original can stay in registers.
+#[inline(always)]
+pub(super) fn copied<T: Real, const S: usize>(s: &Sums<T, S>) -> Sums<T, S> {
+    let mut copy = zero();
+    for g in 0..GROUPS {
+        for k in 0..S {
+            copy[g][k] = s[g][k];
+        }
+    }
+    copy
+}
+
+/// `new` for the rows of `mask`, `old` for the others.
+#[inline(always)]
+fn or<T: Real, const S: usize>(
+    mask: u32,
+    new: [Group<T>; S],
+    mut old: [Group<T>; S],
+) -> [Group<T>; S] {
+    for k in 0..S {
+        old[k] = new[k].or(mask, old[k]);
+    }
+    old
+}
+
+/// Takes the steps of one kind, whose values begin at `value` and differences at `d`.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn steps<
+    T: Real,
+    Q: Terms<T, P, X, S>,
+    C: Columns<T>,
+    const P: usize,
+    const X: usize,
+    const S: usize,
+>(
+    steps: &[[u32; 2]],
+    is_packed: bool,
+    differences: &[C],
+    d: &mut usize,
+    i: usize,
+    planes: [&[T]; P],
+    value: &mut usize,
+    x: [&[T]; X],
+    before: &Sums<T, S>,
+) -> Sums<T, S> {
+    let mut s = copied(before);
+    for &[mask, base] in steps {
+        let base = (i as u32).wrapping_add(base);
+        if mask == u32::MAX {
+            for g in 0..GROUPS {
+                let v = values(planes, *value + g * WIDTH, ALL, ALL);
+                let x = C::gather(x, base, differences, *d + g * WIDTH, ALL, ALL);
+                s[g] = Q::add(v, x, s[g]);
+            }
+            *value += SLICE;
+            *d += SLICE;
+            continue;
+        }
+        for g in 0..GROUPS {
+            let mine = mask >> (g * WIDTH) & ALL;
+            let placed = if is_packed { mine } else { ALL };
+            if mine != 0 {
+                let v = values(planes, *value, mine, placed);
+                let x = C::gather(x, base, differences, *d, mine, placed);
+                s[g] = Q::add(v, x, s[g]);
+            }
+            *value += placed.count_ones() as usize;
+            *d += placed.count_ones() as usize;
+        }
+    }
+    s
+}
