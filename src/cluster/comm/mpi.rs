@@ -156,6 +156,7 @@ impl Transport for World {
         self.size
     }
 
+    // SAFETY: the caller keeps `data` alive until the ticket is done.
     unsafe fn send(&self, to: usize, tag: i32, data: *const u8, bytes: usize) -> Result<Ticket> {
         let mut request = MaybeUninit::uninit();
         // SAFETY: the caller keeps `data` alive; the request is written by the call.
@@ -176,6 +177,7 @@ impl Transport for World {
         }
     }
 
+    // SAFETY: the caller keeps `data` alive and alone until the ticket is done.
     unsafe fn receive(&self, from: usize, tag: i32, data: *mut u8, bytes: usize) -> Result<Ticket> {
         let mut request = MaybeUninit::uninit();
         // SAFETY: as in `send`.
@@ -196,6 +198,7 @@ impl Transport for World {
         }
     }
 
+    // SAFETY: the caller keeps `values` alive and alone until the ticket is done.
     unsafe fn reduce(&self, values: *mut [[f64; 2 * REDUCE_MOST]; 2]) -> Result<Ticket> {
         let mut request = MaybeUninit::uninit();
         // SAFETY: as in `send`; one element of `pack` is one of the two arrays.
