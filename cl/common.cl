@@ -117,7 +117,8 @@ typedef PASTE(REAL, VECTOR) realv;
         if (l_ == LANES)                                                    \
             (out2)[get_group_id(0)] = t_;                                   \
     }
-/* In t_ of every first of LANES work-items, of the first n: z_ by lanes, then these pairwise. */
+/* LANES work-items have a sum each, of the first n: the first of them gets in t_ the sum of z_, by
+   lanes, then of these pairwise. */
 #define LANES_SUM_(n, OP)                                                   \
     if (l_ < (n))                                                           \
         for (uint r_ = l_ % LANES; r_ < BLOCK; r_ += LANES)                 \

@@ -1,7 +1,7 @@
 /* Sums or maxima of partial results by lanes: part b belongs to lane b % TOTAL_LANES, which takes
    its parts in ascending order. TOTAL_LANES work-items each; loads go ahead of additions, for
    there is little else to hide their time behind. See src/split/lanes.rs. */
-#define AHEAD_ 64
+#define AHEAD_ 16
 #define LANE_(lanes, parts, count, OP)                                       \
     {                                                                        \
         const uint l_ = (uint)get_global_id(0) % TOTAL_LANES;                \
