@@ -1,6 +1,6 @@
 //! The few functions of NVIDIA's management library that a meter needs.
 //!
-//! Bindings of all of it would load four hundred functions to call six.
+//! Bindings of all of it would load four hundred functions to call eight.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::ptr::null_mut;
