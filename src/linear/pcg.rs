@@ -16,9 +16,12 @@
 //! last check, and then checks. Where the residual has not come down as the recurrence says, the
 //! true one replaces it.
 
+mod correct;
+
 use std::rc::Rc;
 
 use super::precond::{Factor, Pattern};
+use super::share::share;
 use super::system::{System, roots, scaled};
 use crate::Result;
 use crate::cluster::Halo;
@@ -76,6 +79,29 @@ pub struct Pcg<T: Real> {
     watch: Watch<T>,
 }
 
+impl Pcg<f32> {
+    /// As [`Pcg::over`], for [`Pcg::correct`]: a singular matrix stays singular when it is rounded.
+    ///
+    /// # Errors
+    /// As [`Pcg::over`].
+    pub fn inner(
+        engine: &Engine<f32>,
+        a: &Csr,
+        singular: bool,
+        fsai: Option<Pattern>,
+        halo: &Rc<Halo>,
+    ) -> Result<Self> {
+        let mut root = roots(engine, a, halo)?;
+        // A factor is made for a diagonal of 1.
+        let share = match (singular, fsai) {
+            (true, None) => share(engine, a, &root)?,
+            _ => 1.0,
+        };
+        root.iter_mut().for_each(|d| *d /= share.sqrt());
+        Self::of(engine, a, singular, fsai, halo, (root, share))
+    }
+}
+
 impl<T: Real> Pcg<T> {
     /// Prepares to solve with `a`. A `singular` system is one whose rows sum to zero on every
     /// connected part (no pressure is given anywhere): the mean of `b` is removed.
@@ -112,13 +138,25 @@ impl<T: Real> Pcg<T> {
         fsai: Option<Pattern>,
         halo: &Rc<Halo>,
     ) -> Result<Self> {
-        let (n, node) = (a.rows, &engine.node);
         let root = roots(engine, a, halo)?;
-        let unit = scaled(a, &root);
+        Self::of(engine, a, singular, fsai, halo, (root, 1.0))
+    }
+
+    /// `root` of the diagonal over the share of it that is left.
+    fn of(
+        engine: &Engine<T>,
+        a: &Csr,
+        singular: bool,
+        fsai: Option<Pattern>,
+        halo: &Rc<Halo>,
+        (root, share): (Vec<f64>, f64),
+    ) -> Result<Self> {
+        let (n, node) = (a.rows, &engine.node);
+        let unit = scaled(a, &root, share);
         // Cuts are remembered by name.
         let behind = if fsai.is_some() { " (fsai)" } else { "" };
         let name = |what: &str| format!("poisson {what}{behind}");
-        let system = System::new(engine, &unit, &root, singular, halo, &name)?;
+        let system = System::new(engine, &unit, (&root, share), singular, halo, &name)?;
         let factor = fsai.map(|p| Factor::new(engine, &unit, p, halo, &system.beside));
         let factor = factor.transpose()?;
         // Rows of the system that is iterated on.
@@ -158,38 +196,8 @@ impl<T: Real> Pcg<T> {
         floor: f64,
         max_iterations: usize,
     ) -> Result<Solution> {
-        self.run(
-            engine,
-            b,
-            x,
-            [tolerance, floor],
-            max_iterations,
-            Start::Anew,
-        )
-    }
-
-    /// Solves `A x = b` like [`Pcg::solve`], where `b` is the residual that the last solve left,
-    /// computed anew, and `x` is zero: the direction of the last solve goes on, `p + r - r_old`,
-    /// so that convergence is not set back (reliable updates: Clark et al. 2010, section 3.3).
-    ///
-    /// # Errors
-    /// The device failed.
-    pub fn resume(
-        &mut self,
-        engine: &Engine<T>,
-        b: &mut Buffer<T>,
-        x: &mut Buffer<T>,
-        tolerance: f64,
-        max_iterations: usize,
-    ) -> Result<Solution> {
-        self.run(
-            engine,
-            b,
-            x,
-            [tolerance, 0.0],
-            max_iterations,
-            Start::Replaced,
-        )
+        let bounds = [tolerance, floor];
+        self.run(engine, b, x, bounds, max_iterations, Start::Anew)
     }
 
     fn run(
@@ -320,7 +328,7 @@ impl<T: Real> Pcg<T> {
     /// `s = A p`, or `G A G^T p`.
     fn product(&mut self, engine: &Engine<T>) -> Result<()> {
         let beside = &self.system.beside;
-        // Of the unit diagonal, the row's own share.
+        // Of the diagonal, the row's own share.
         let (matrix, x, own, halo) = match &mut self.factor {
             Some(factor) => {
                 let (matrix, x, own) = factor.inner(engine, beside, &self.p)?;
@@ -328,7 +336,7 @@ impl<T: Real> Pcg<T> {
             }
             None => {
                 let halo = engine.exchange(&self.halo, &mut self.p)?;
-                (beside, &self.p, 1.0, halo)
+                (beside, &self.p, self.system.share, halo)
             }
         };
         engine.post(

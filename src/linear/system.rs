@@ -1,6 +1,8 @@
-//! A symmetric system scaled to unit diagonal: `(I + L) y = f` with `d` the root of A's diagonal,
-//! `y = d x`, `f = b / d` and `L = A / (d d^T) - I`. Only L is stored: 8 bytes per row less than A,
-//! and Jacobi's preconditioner is the identity.
+//! A symmetric system scaled to one value c on its diagonal, which is 1 but for a
+//! [share](super::share):
+//! `(c I + L) y = f` with `d` the root of A's diagonal over c, `y = d x`, `f = b / d` and
+//! `L = A / (d d^T) - c I`. Only L is stored: 8 bytes per row less than A, and Jacobi's
+//! preconditioner is the identity.
 
 use std::rc::Rc;
 
@@ -13,7 +15,9 @@ use crate::split::{Engine, Operands, Place, Site};
 
 /// The system and the way in and out.
 pub(super) struct System<T: Real> {
-    /// The entries beside the unit diagonal.
+    /// The diagonal.
+    pub share: f64,
+    /// The entries beside it.
     pub beside: Sell<T>,
     halo: Rc<Halo>,
     singular: bool,
@@ -24,7 +28,8 @@ pub(super) struct System<T: Real> {
     inverse: Buffer<T>,
     /// One on rows, zero on padding.
     ones: Buffer<T>,
-    f: Buffer<T>,
+    /// The right-hand side.
+    pub f: Buffer<T>,
     /// The solution.
     pub y: Buffer<T>,
     mean: Site<T>,
@@ -33,12 +38,12 @@ pub(super) struct System<T: Real> {
     leave: Site<T>,
 }
 
-/// `I + L`; `root` as from [`roots`].
-pub(super) fn scaled(a: &Csr, root: &[f64]) -> Csr {
+/// `c I + L`; `root` as from [`roots`], over the root of c.
+pub(super) fn scaled(a: &Csr, root: &[f64], share: f64) -> Csr {
     Csr::from_rows(a.rows, a.cols, |i, row| {
         row.extend(a.row(i).map(|(j, v)| {
             let v = if i == j {
-                1.0
+                share
             } else {
                 v * (over(root[i]) * over(root[j]))
             };
@@ -65,11 +70,12 @@ fn over(d: f64) -> f64 {
 }
 
 impl<T: Real> System<T> {
-    /// Of what [`scaled`] has made of a matrix and its `root`s; `name` names its sites.
+    /// Of what [`scaled`] has made of a matrix with its `root`s and `share`; `name` names its
+    /// sites.
     pub fn new(
         engine: &Engine<T>,
         unit: &Csr,
-        root: &[f64],
+        (root, share): (&[f64], f64),
         singular: bool,
         halo: &Rc<Halo>,
         name: &dyn Fn(&str) -> String,
@@ -85,6 +91,7 @@ impl<T: Real> System<T> {
         let mut residual = engine.site(kernel::pcg_residual::kernel(), &name("residual"), n)?;
         engine.keep_border(&mut residual, halo, &beside);
         Ok(Self {
+            share,
             beside,
             halo: Rc::clone(halo),
             singular,
@@ -120,7 +127,7 @@ impl<T: Real> System<T> {
         Ok(engine.run(&mut self.enter, o)?[0].f64())
     }
 
-    /// `t = f - (I + L) y`; returns `|b - A x|^2` and the square of what round-off leaves of it.
+    /// `t = f - (c I + L) y`; returns `|b - A x|^2` and the square of what round-off leaves of it.
     pub fn residual(&mut self, engine: &Engine<T>, t: &mut Buffer<T>) -> Result<(f64, f64)> {
         let halo = engine.exchange(&self.halo, &mut self.y)?;
         let o = Operands {
@@ -128,6 +135,7 @@ impl<T: Real> System<T> {
             own: &[&self.f, &self.y, &self.root],
             gather: &[&self.y],
             mats: &[&self.beside],
+            scalars: &[T::of(self.share)],
             halo,
             ..Operands::default()
         };

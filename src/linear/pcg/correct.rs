@@ -1,0 +1,66 @@
+//! `A d = r` to a part of `r`: the inner solves of a [refinement](crate::linear::Refine).
+
+use super::{Pcg, Start};
+use crate::Result;
+use crate::kernel::Real;
+use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, WEIGHT};
+use crate::node::Buffer;
+use crate::split::Engine;
+
+/// How an inner solve ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Correction {
+    /// Iterations done.
+    pub iterations: usize,
+    /// Whether the next one may go on in its direction.
+    pub goes_on: bool,
+}
+
+impl<T: Real> Pcg<T> {
+    /// Solves `A x = b` from `x = 0` until `|b - A x| <= tolerance |b|` as the recurrence knows it:
+    /// the caller computes the residual anew, and better. Where it `goes_on`, `b` is what the last
+    /// solve left, and that one's direction is kept, `p + r - r_old`, so that convergence is not
+    /// set back (reliable updates: Clark et al. 2010, section 3.3).
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn correct(
+        &mut self,
+        engine: &Engine<T>,
+        b: &mut Buffer<T>,
+        x: &mut Buffer<T>,
+        tolerance: f64,
+        most: usize,
+        goes_on: bool,
+    ) -> Result<Correction> {
+        let start = if goes_on {
+            Start::Replaced
+        } else {
+            Start::Anew
+        };
+        if self.factor.is_some() {
+            // Its own residual is that of fewer rows.
+            let s = self.run(engine, b, x, [tolerance, 0.0], most, start)?;
+            return Ok(Correction {
+                iterations: s.iterations,
+                goes_on: true,
+            });
+        }
+        let bb = self.system.enter(engine, b, x)?;
+        // The residual of x = 0.
+        std::mem::swap(&mut self.s, &mut self.system.f);
+        let weight = bb / self.replace(engine, start)?;
+        let state = self.state.write()?;
+        state.fill(T::ZERO);
+        (state[WEIGHT], state[BOUND]) = (T::of(weight), T::of(tolerance.powi(2) * bb));
+        self.iterate(engine, true, most)?;
+        let state = self.state.read()?;
+        let done = Correction {
+            iterations: state[ITERATIONS].f64() as usize,
+            // Without curvature a direction is round-off.
+            goes_on: state[ALPHA] > T::ZERO,
+        };
+        self.system.leave(engine, x)?;
+        Ok(done)
+    }
+}
