@@ -1,7 +1,8 @@
 //! Energy of a known load on an NVIDIA card: its energy counter, as couloir reads it, against the
 //! integral of its power. Prints both; ends with code 1 if they differ by more than 2 %.
 //!
-//! `energy_check [SECONDS]`, with a load on the card meanwhile.
+//! `energy_check [SECONDS [BEFORE]]`, with a load on the card meanwhile, which has so many seconds
+//! before to become steady: the card tells a mean of its power over a second or so, the counter not.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -25,16 +26,24 @@ fn main() -> ExitCode {
 }
 
 fn check() -> Result<bool, Box<dyn std::error::Error>> {
-    let seconds: f64 = std::env::args().nth(1).map_or(Ok(30.0), |s| s.parse())?;
+    let argument = |n: usize, default: f64| {
+        let given = std::env::args().nth(n);
+        given.map_or(Ok(default), |s| s.parse::<f64>())
+    };
+    let (seconds, before) = (argument(1, 30.0)?, argument(2, 0.0)?);
     let (source, log) = energy::open(&Context::at(Path::new("/")))?;
     log.iter().for_each(|line| println!("{line}"));
     let nvml = Nvml::open(LIBRARY)?;
-    let count = nvml.cards()?;
+    let cards = (0..nvml.cards()?).map(|number| nvml.card(number));
+    let cards = cards.collect::<Result<Vec<_>, _>>()?;
     let power_w = || -> Result<f64, String> {
-        (0..count)
-            .map(|card| Ok(1e-3 * f64::from(nvml.power_mw(card)?)))
-            .sum()
+        let each = cards.iter().map(|&card| nvml.power_mw(card));
+        each.map(|mw| Ok(1e-3 * f64::from(mw?))).sum()
     };
+    std::thread::sleep(Duration::from_secs_f64(before.max(0.0)));
+    // Reads the counter here, not somewhere before and after.
+    let now_s = source.now_s();
+    source.interval(now_s, now_s);
 
     let (t0_s, start) = (source.now_s(), Instant::now());
     let (mut last_s, mut last_w, mut joules) = (0.0, power_w()?, 0.0);
@@ -51,7 +60,10 @@ fn check() -> Result<bool, Box<dyn std::error::Error>> {
         return Err("the counter was not read throughout".into());
     };
     let off = counter_j / joules - 1.0;
-    println!("{count} card(s), {last_s:.1} s, {least_w:.0} to {most_w:.0} W");
+    println!(
+        "{} card(s), {last_s:.1} s, {least_w:.0} to {most_w:.0} W",
+        cards.len()
+    );
     println!(
         "counter {counter_j:.1} J ± {:.1} J; integral of the power {joules:.1} J; {:+.2} %",
         counted.uncertainty_j.unwrap_or(f64::NAN),

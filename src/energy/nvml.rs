@@ -5,7 +5,7 @@ mod library;
 use std::io;
 
 use super::{Context, Found, Meter, Rail, RailKind, Scope};
-pub use library::Nvml;
+pub use library::{Card, Nvml};
 
 /// Where every driver puts it.
 pub const LIBRARY: &str = "libnvidia-ml.so.1";
@@ -15,8 +15,8 @@ const MICRO_PER_MILLI: i64 = 1000;
 struct Cards {
     library: Nvml,
     rails: Vec<Rail>,
-    /// Number of each rail's card, as the library counts them.
-    cards: Vec<u32>,
+    /// Each rail's card.
+    cards: Vec<Card>,
 }
 
 impl Meter for Cards {
@@ -42,7 +42,7 @@ impl Meter for Cards {
     }
 }
 
-fn read_milli(library: &Nvml, card: u32, kind: RailKind) -> Result<i64, String> {
+fn read_milli(library: &Nvml, card: Card, kind: RailKind) -> Result<i64, String> {
     match kind {
         RailKind::Energy { .. } => library
             .energy_mj(card)
@@ -71,7 +71,15 @@ fn cards(name: &str) -> Found {
     let mut found = Found::default();
     let mut rails = Vec::new();
     let mut cards = Vec::new();
-    for card in 0..library.cards().unwrap_or(0) {
+    for number in 0..library.cards().unwrap_or(0) {
+        let card = match library.card(number) {
+            Ok(card) => card,
+            Err(why) => {
+                let what = format!("energy: NVML card {number} cannot be used ({why})");
+                found.notes.push(what);
+                continue;
+            }
+        };
         let name = library.name(card).unwrap_or_else(|_| "unnamed".into());
         let counter = RailKind::Energy { wraps_at_uj: None };
         let kind = [counter, RailKind::Power]
@@ -79,12 +87,12 @@ fn cards(name: &str) -> Found {
             .find(|&kind| read_milli(&library, card, kind).is_ok());
         let Some(kind) = kind else {
             found.notes.push(format!(
-                "energy: NVML card {card} ({name}) tells neither its energy nor its power"
+                "energy: NVML card {number} ({name}) tells neither its energy nor its power"
             ));
             continue;
         };
         rails.push(Rail {
-            name: format!("GPU {card} ({name})"),
+            name: format!("GPU {number} ({name})"),
             contained_in: None,
             kind,
             scope: Scope::Device,

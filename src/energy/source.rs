@@ -11,11 +11,11 @@ pub const PERIOD_S: f64 = 0.1;
 
 /// The sampler's own reads may take this part of the run's time, and so may the reads made
 /// on demand between them; 0.5 % in all is the aim, and readings vary.
-const SHARE: f64 = 0.004;
+const SHARE: f64 = 0.002;
 
-/// A meter that is slow to read (NVML: 5 ms) is sampled less often, but not more rarely
+/// A meter that is slow to read (NVML: 3 to 8 ms) is sampled less often, but not more rarely
 /// than this.
-const SLOW_PERIOD_S: f64 = 1.5;
+const SLOW_PERIOD_S: f64 = 4.0;
 
 /// Power "now" is the mean over this many seconds.
 const NOW_S: f64 = 0.5;

@@ -5,13 +5,20 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::ptr::null_mut;
 
-/// A card, as the library knows it.
+/// A card, as the library knows it: as long as the library is loaded.
 type Handle = *mut c_void;
 /// The library's answer: 0 if it did what it should.
 type Code = c_int;
 
 /// Longest name of a card, with its end.
 const NAME: usize = 96;
+
+/// A card of a library. To look it up takes as long as to read it, so it is kept.
+#[derive(Clone, Copy)]
+pub struct Card(Handle);
+
+// SAFETY: the library may be called from any thread, and a handle is only its name for a card.
+unsafe impl Send for Card {}
 
 /// The library, initialised.
 pub struct Nvml {
@@ -71,12 +78,23 @@ impl Nvml {
         Ok(count)
     }
 
+    /// The card of a number below [`Nvml::cards`].
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn card(&self, number: u32) -> Result<Card, String> {
+        let mut handle = null_mut();
+        // SAFETY: the library writes one handle there.
+        self.check(unsafe { (self.handle)(number, &raw mut handle) })?;
+        Ok(Card(handle))
+    }
+
     /// What a card is called.
     ///
     /// # Errors
     /// What the library says.
-    pub fn name(&self, card: u32) -> Result<String, String> {
-        let (card, mut name) = (self.handle(card)?, [0_u8; NAME]);
+    pub fn name(&self, Card(card): Card) -> Result<String, String> {
+        let mut name = [0_u8; NAME];
         // SAFETY: the handle is the library's own, and it writes at most as many bytes.
         self.check(unsafe { (self.name)(card, name.as_mut_ptr().cast(), NAME as c_uint) })?;
         let name = CStr::from_bytes_until_nul(&name).map_err(|e| e.to_string())?;
@@ -87,9 +105,9 @@ impl Nvml {
     ///
     /// # Errors
     /// What the library says: older cards count none.
-    pub fn energy_mj(&self, card: u32) -> Result<u64, String> {
+    pub fn energy_mj(&self, Card(card): Card) -> Result<u64, String> {
         let energy = self.energy.ok_or("the library is too old")?;
-        let (card, mut mj) = (self.handle(card)?, 0);
+        let mut mj = 0;
         // SAFETY: the handle is the library's own, and it writes one number there.
         self.check(unsafe { energy(card, &raw mut mj) })?;
         Ok(mj)
@@ -99,18 +117,11 @@ impl Nvml {
     ///
     /// # Errors
     /// What the library says.
-    pub fn power_mw(&self, card: u32) -> Result<u32, String> {
-        let (card, mut mw) = (self.handle(card)?, 0);
+    pub fn power_mw(&self, Card(card): Card) -> Result<u32, String> {
+        let mut mw = 0;
         // SAFETY: the handle is the library's own, and it writes one number there.
         self.check(unsafe { (self.power)(card, &raw mut mw) })?;
         Ok(mw)
-    }
-
-    fn handle(&self, card: u32) -> Result<Handle, String> {
-        let mut handle = null_mut();
-        // SAFETY: the library writes one handle there.
-        self.check(unsafe { (self.handle)(card, &raw mut handle) })?;
-        Ok(handle)
     }
 
     fn check(&self, code: Code) -> Result<(), String> {
