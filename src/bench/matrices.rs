@@ -9,6 +9,9 @@ use crate::node::pages;
 use crate::sparse::{Csr, matrix_market};
 use crate::{Error, Result};
 
+/// Bytes per row of an operation on vectors, about: three of them, a copy, and where rows begin.
+const VECTORS_BYTES: u64 = 48;
+
 /// Where the matrix comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
@@ -63,13 +66,18 @@ impl Origin {
         }
     }
 
-    /// The matrix.
+    /// The matrix; where `empty`, as many rows without entries, if the number is known without it.
     ///
     /// # Errors
     /// [`Error::Input`] for a file that is wrong, and for more rows than fit into memory.
-    pub fn matrix(&self) -> Result<Csr> {
+    pub fn matrix(&self, empty: bool) -> Result<Csr> {
         if let Some(rows) = self.rows() {
-            let bytes = (rows as u64).saturating_mul(self.row_bytes());
+            let row_bytes = if empty {
+                VECTORS_BYTES
+            } else {
+                self.row_bytes()
+            };
+            let bytes = (rows as u64).saturating_mul(row_bytes);
             let available = pages::available_bytes().unwrap_or(u64::MAX);
             if bytes > available || rows > u32::MAX as usize / 32 {
                 let what = format!(
@@ -78,6 +86,9 @@ impl Origin {
                     available as f64 / 1e9
                 );
                 return Err(Error::input(self.to_string(), what, "take fewer rows"));
+            }
+            if empty {
+                return Ok(Csr::zero(rows, 1));
             }
         }
         match self {

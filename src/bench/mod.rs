@@ -60,8 +60,10 @@ type Prepare = fn(&Engine<f64>, &Input) -> Result<Box<dyn Work>>;
 /// What a bench needs of the matrix.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
-    /// Its number of rows.
+    /// Its number of rows, for vectors.
     Rows,
+    /// Its number of rows, for a mesh with as many cells.
+    Cells,
     /// Its entries.
     Entries,
     /// Symmetric, with a positive diagonal.

@@ -40,6 +40,17 @@ pub struct Options {
     pub energy: bool,
 }
 
+impl Options {
+    /// The matrix; without entries where no bench reads any.
+    ///
+    /// # Errors
+    /// As [`Origin::matrix`].
+    pub fn matrix(&self) -> Result<Csr> {
+        let vectors = self.benches.iter().all(|b| b.needs == Needs::Rows);
+        self.origin.matrix(vectors && self.order == Ordering::None)
+    }
+}
+
 /// Runs the benches; `say` gets lines of progress, `source` the joules.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use crate::split::{Engine, Place};
 pub(super) const BENCH: Bench = Bench {
     name: "step",
     unit: "step",
-    needs: Needs::Rows,
+    needs: Needs::Cells,
     prepare,
     effective_bytes: |_| None,
 };

@@ -72,7 +72,10 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
         return Err(Error::input("--energy", why, remedy));
     }
     let config = config(args, &options.places)?;
-    let matrix = options.origin.matrix()?;
+    let matrix = match args.path(&flags::WRITE_MATRIX) {
+        Some(_) => options.origin.matrix(false)?,
+        None => options.matrix()?,
+    };
     log::info!(
         "matrix {}: {} rows, {} entries{}",
         options.origin,

@@ -5,7 +5,7 @@
 //! over columns rather than rows.
 
 use super::group::{Group, WIDTH};
-use super::steps::{copied, places, regular, steps, within};
+use super::steps::{places, regular, steps, within};
 use super::stream::prefetch;
 use super::{MAX_PLANES, Real};
 
@@ -96,26 +96,26 @@ impl<T: Real, const P: usize, const X: usize, const S: usize> Terms<T, P, X, S> 
 }
 
 /// The steps of a slice: their numbers, cumulated, and where things are.
-struct Block<'a> {
-    affine: usize,
-    ones: usize,
-    short: usize,
+pub(super) struct Block<'a> {
+    pub(super) affine: usize,
+    pub(super) ones: usize,
+    pub(super) short: usize,
     /// Every step takes an entry of every row.
-    full: bool,
+    pub(super) full: bool,
     /// Rows without an entry have no place in a step.
-    packed: bool,
+    pub(super) packed: bool,
     /// Mask and base of each step.
-    steps: &'a [[u32; 2]],
+    pub(super) steps: &'a [[u32; 2]],
     /// First value.
-    value: usize,
+    pub(super) value: usize,
     /// First difference, in words.
-    differences: usize,
+    pub(super) differences: usize,
 }
 
 impl<'a, T: Real> Mat<'a, T> {
     /// The slice of row `i`.
     #[inline(always)]
-    fn block(&self, i: usize) -> Block<'a> {
+    pub(super) fn block(&self, i: usize) -> Block<'a> {
         let [value, at, counts, wide] = self.slices[i / SLICE];
         let affine = (counts & 0xff) as usize;
         let ones = affine + (counts >> 8 & 0xff) as usize;
@@ -166,38 +166,10 @@ impl<'a, T: Real> Mat<'a, T> {
             })
     }
 
-    /// As [`Mat::sums`], where steps reach beyond the ends of the vectors for rows that lack them.
-    #[inline(always)]
-    fn row_by_row<Q: Terms<T, P, X, S>, const P: usize, const X: usize, const S: usize>(
-        &self,
-        planes: [usize; P],
-        x: [&[T]; X],
-        i: usize,
-        before: &Sums<T, S>,
-    ) -> Sums<T, S> {
-        let mut s = copied(before);
-        for l in 0..SLICE {
-            for (e, j) in self.row(i + l) {
-                let (mut v, mut xs) = ([Group::ZERO; P], [Group::ZERO; X]);
-                for p in 0..P {
-                    v[p] = Group::splat(self.planes[planes[p]][e]);
-                }
-                for k in 0..X {
-                    xs[k] = Group::splat(x[k][j]);
-                }
-                let sums = Q::add(v, xs, s[l / WIDTH]);
-                for k in 0..S {
-                    s[l / WIDTH][k].0[l % WIDTH] = sums[k].0[l % WIDTH];
-                }
-            }
-        }
-        s
-    }
-
     /// Asks for `x` at the columns of the slice of row `i`, if there is one, that are too far apart
     /// for 16 bits: no pattern that a processor would see leads there.
     #[inline(always)]
-    fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
+    pub(super) fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
         if i / SLICE >= self.slices.len() {
             return;
         }
@@ -273,24 +245,28 @@ impl<'a, T: Real> Mat<'a, T> {
         let (affine, rest) = b.steps.split_at(b.ones);
         let (affine, ones) = affine.split_at(b.affine);
         let (short, wide) = rest.split_at(b.short - b.ones);
-        if !b.full && !within(affine, ones, i, x) {
-            return self.row_by_row::<Q, P, X, S>(planes, x, i, &s);
-        }
+        let inside = b.full || within(affine, ones, i, x);
         // As many sums at once as the registers hold, beside the masks of rows that lack entries.
         if b.full && S * size_of::<T>() <= 8 && !T::SOFT {
             // SAFETY: every row has its entry in every step.
             s = unsafe {
-                regular::<T, Q, P, X, S, GROUPS, true>(affine, ones, packed, i, 0, v, value, x, s)
+                regular::<T, Q, P, X, S, GROUPS, true>(
+                    affine, ones, packed, inside, i, 0, v, value, x, s,
+                )
             };
         } else {
             let (low, high) = ([s[0], s[1]], [s[2], s[3]]);
             // SAFETY: as above, or as checked.
             let low = unsafe {
-                regular::<T, Q, P, X, S, 2, false>(affine, ones, packed, i, 0, v, value, x, low)
+                regular::<T, Q, P, X, S, 2, false>(
+                    affine, ones, packed, inside, i, 0, v, value, x, low,
+                )
             };
             // SAFETY: as above.
             let high = unsafe {
-                regular::<T, Q, P, X, S, 2, false>(affine, ones, packed, i, 2, v, value, x, high)
+                regular::<T, Q, P, X, S, 2, false>(
+                    affine, ones, packed, inside, i, 2, v, value, x, high,
+                )
             };
             s = [low[0], low[1], high[0], high[1]];
         }

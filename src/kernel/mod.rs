@@ -13,6 +13,7 @@ pub mod real;
 pub mod rows;
 pub mod scalars;
 pub mod simd;
+pub mod slice;
 #[cfg(target_arch = "x86_64")]
 pub mod soft;
 mod steps;

@@ -3,8 +3,9 @@
 //! and diffusion through faces. 18 flops and 28 bytes per entry, 38 flops and 56 bytes per row
 //! (fp64).
 
-use super::group::{Group, Lanes, slices};
-use super::mat::{GROUPS, Products, parts, zero};
+use super::group::{Group, Lanes, WIDTH, slices};
+use super::mat::{GROUPS, Products};
+use super::slice::Slice;
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -71,36 +72,30 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let ([a, b], gather, own) = (r.mats, r.gather, r.own);
+    let ([a, b], [u0, u1, u2, n0, n1, n2], own) = (r.mats, r.gather, r.own);
     let (theta, nu) = (Group::splat(r.scalars[0]), Group::splat(r.scalars[1]));
     let planes = [0, 1, 2];
     for block in 0..r.n / BLOCK {
         let (mut skews, mut jumps) = (Lanes::ZERO, Lanes::ZERO);
         for i in slices(block) {
-            let (mut skew, mut jump) = ([Group::ZERO; GROUPS], [Group::ZERO; GROUPS]);
-            // One component after the other, for the sake of registers; values come from the
-            // first-level cache the second and third time.
-            for k in 0..3 {
-                let cells = a.sums(Products, planes, [gather[k]], r.first + i, zero());
-                let mut start = zero();
-                for g in 0..GROUPS {
-                    start[g][2] = cells[g][2];
-                }
-                let nodes = b.sums(Products, planes, [gather[3 + k]], r.first + i, start);
-                for (g, (i, [a0, a1, _])) in parts(i, cells).enumerate() {
-                    let [b0, b1, d] = nodes[g];
-                    let phi = Group::load(own[0], i);
+            let (a, b) = (Slice::new(a, [u0, u1, u2], r.first + i), Slice::new(b, [n0, n1, n2], r.first + i));
+            for g in 0..GROUPS {
+                let i = i + g * WIDTH;
+                let phi = Group::load(own[0], i);
+                let (mut skew, mut jump) = (Group::ZERO, Group::ZERO);
+                // One component after the other, for the sake of registers; values come from the
+                // first-level cache the second and third time.
+                for k in 0..3 {
+                    let [a0, a1, d] = a.group(Products, planes, [k], g, [Group::ZERO; 3]);
+                    let [b0, b1, d] = b.group(Products, planes, [k], g, [Group::ZERO, Group::ZERO, d]);
                     let f = (-phi).fma(a0 + b0, Group::load(own[1 + k], i));
                     let f = (theta * phi.abs()).fma(a1 + b1, f);
                     nu.fma(d, f).put(r.out[k], i, r.stream);
-                    skew[g] = b0.fma(a1, skew[g]);
-                    jump[g] = (a1 + b1).fma(a1, jump[g]);
+                    skew = b0.fma(a1, skew);
+                    jump = (a1 + b1).fma(a1, jump);
                 }
-            }
-            for (g, (i, skew)) in parts(i, skew).enumerate() {
-                let phi = Group::load(own[0], i);
                 skews.add(i, phi * skew);
-                jumps.add(i, phi.abs() * jump[g]);
+                jumps.add(i, phi.abs() * jump);
             }
         }
         r.partial[0][block] = skews.sum();
