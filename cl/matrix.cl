@@ -169,51 +169,47 @@ INLINE_ REAL has_(REAL v, uint has, REAL other) { return has ? v : other; }
 #else
 /* Several rows, of a device that is a core with vector instructions. */
 #define ALL_ROWS (0xffffffffu >> (32 - VECTOR))
-#define EACH_ENTRY(e, m, i)                                                           \
-    WITH_(Slice_, PASTE(e, _s), slice_(PASTE(m, _slices), PASTE(m, _index), i))       \
-        for (uint PASTE(e, _k) = 0; PASTE(e, _k) < PASTE(e, _s).end; ++PASTE(e, _k))  \
-            WITH_(Entry, e, entry_(&PASTE(e, _s), PASTE(e, _k)))                      \
-                if (e.mask)
+#define FULL_KIND_ 0 /* every row has every entry */
+#define GAPS_KIND_ 1 /* some have not */
+#define EACH_ENTRY(e, m, i)                                                                       \
+    WITH_(Slice_, PASTE(e, _s), slice_(PASTE(m, _slices), PASTE(m, _index), i))                   \
+        UNROLL_ for (uint PASTE(e, _kind) = 0; PASTE(e, _kind) < 2; ++PASTE(e, _kind))            \
+            if (PASTE(e, _kind) == (PASTE(e, _s).flags & FULL_ ? FULL_KIND_ : GAPS_KIND_))        \
+                for (uint PASTE(e, _k) = 0; PASTE(e, _k) < PASTE(e, _s).end; ++PASTE(e, _k))      \
+                    WITH_(Entry, e, entry_(&PASTE(e, _s), PASTE(e, _kind), PASTE(e, _k)))         \
+                        if (e.mask)
 
 typedef struct {
-    uint mask;       /* of the rows at hand, those that have the entry */
-    uint value;      /* the first one's value */
-    uint one;        /* it stands for all */
-    uint gaps;       /* rows that lack the entry have a value, too */
-    uint contiguous; /* columns follow each other, and no row lacks the entry */
-    uint column[VECTOR];
+    uint mask;   /* of the rows at hand, those that have the entry */
+    uint value;  /* the first one's value */
+    uint one;    /* it stands for all */
+    uint gaps;   /* rows that lack the entry have a place, too */
+    uint affine; /* columns follow each other from base on; else they are base and a difference */
+    uint wide;   /* of a word, not half of one */
+    uint base;
+    __global const uint *words;
+    __global const ushort *halves;
     uint more;
 } Entry;
 
-INLINE_ Entry entry_(Slice_ *s, uint k) {
+INLINE_ Entry entry_(Slice_ *s, uint kind, uint k) {
     const uint2 step = STEP_(*s, k);
-    const bool packed = s->flags & PACKED_, affine = k < s->ones, wide = k >= s->shorts;
+    const bool full = kind == FULL_KIND_, packed = !full && (s->flags & PACKED_), affine = k < s->ones, wide = k >= s->shorts;
     const uint all = packed ? COUNT_(step.s0) : SLICE;
     const uint before = packed ? COUNT_(step.s0 & ((1u << s->lane) - 1u)) : s->lane;
-    const uint base = s->first + step.s1;
     if (k == s->shorts)
         s->taken += s->taken & 1;
-    __global const ushort *halves = &HALF_(*s, s->taken + before);
-    __global const uint *words = &WORD_(*s, s->taken / 2 + before);
     Entry e;
     e.more = 1;
-    e.mask = step.s0 >> s->lane & ALL_ROWS;
+    e.mask = full ? ALL_ROWS : step.s0 >> s->lane & ALL_ROWS;
     e.one = affine && k >= s->affine;
     e.gaps = !packed;
     e.value = s->values + (e.one ? 0 : before);
-    e.contiguous = affine && e.mask == ALL_ROWS;
-    if (affine)
-        for (uint l = 0; l < VECTOR; ++l)
-            e.column[l] = base + s->lane + l;
-    else if (e.gaps || e.mask == ALL_ROWS)
-        for (uint l = 0; l < VECTOR; ++l)
-            e.column[l] = base + (wide ? words[l] : (uint)halves[l]);
-    else
-        for (uint l = 0, at = 0; l < VECTOR; ++l)
-            if (e.mask >> l & 1) {
-                e.column[l] = base + (wide ? words[at] : (uint)halves[at]);
-                ++at;
-            }
+    e.affine = affine;
+    e.wide = wide;
+    e.base = s->first + step.s1 + (affine ? s->lane : 0);
+    e.words = &WORD_(*s, s->taken / 2 + before);
+    e.halves = &HALF_(*s, s->taken + before);
     s->values += e.one ? 1 : all;
     s->taken += affine ? 0 : wide ? 2 * all : all;
     return e;
@@ -237,11 +233,25 @@ INLINE_ realv value_(__global const REAL *p, const Entry *e) {
 }
 
 INLINE_ realv gather_(__global const REAL *x, const Entry *e) {
-    if (e->contiguous)
-        return LOAD(x, e->column[0]);
     REAL v[VECTOR];
-    for (uint l = 0; l < VECTOR; ++l)
-        v[l] = e->mask >> l & 1 ? x[e->column[l]] : (REAL)(0);
+    if (e->mask == ALL_ROWS) {
+        if (e->affine)
+            return LOAD(x, e->base);
+        if (e->wide)
+            for (uint l = 0; l < VECTOR; ++l)
+                v[l] = x[e->base + e->words[l]];
+        else
+            for (uint l = 0; l < VECTOR; ++l)
+                v[l] = x[e->base + e->halves[l]];
+        return LOAD(v, 0);
+    }
+    for (uint l = 0, at = 0; l < VECTOR; ++l) {
+        const bool has = e->mask >> l & 1;
+        v[l] = (REAL)(0);
+        if (has)
+            v[l] = x[e->base + (e->affine ? l : e->wide ? e->words[at] : (uint)e->halves[at])];
+        at += has || e->gaps;
+    }
     return LOAD(v, 0);
 }
 #endif

@@ -15,7 +15,7 @@ use crate::split::cache::Cache;
 use crate::split::{Engine, Roofs};
 use crate::{Error, Result};
 
-/// Median over minimum beyond which a line warns of noise.
+/// Best over median rate beyond which a line warns of noise.
 const NOISY: f64 = 1.15;
 
 /// What to measure.
@@ -232,11 +232,11 @@ impl Session<'_, '_> {
         verified: bool,
     ) -> BenchResult {
         let (least, median) = (timing.least(), timing.median());
-        if median > NOISY * least {
-            let percent = 100.0 * (median / least - 1.0);
+        if timing.spread() > NOISY {
+            let percent = 100.0 * (timing.spread() - 1.0);
             self.report.notes.push(format!(
-                "{} on {}: the median is {percent:.0} % above the minimum; other work disturbs \
-                 the measurement",
+                "{} on {}: the best call is {percent:.0} % faster than the median one; other work \
+                 disturbs the measurement",
                 bench.name,
                 place.name()
             ));
@@ -245,7 +245,10 @@ impl Session<'_, '_> {
             let rows = s.stats.calls as f64 * s.rows as f64;
             (all + rows, device + rows * s.ratio())
         });
-        let bytes = (bench.effective_bytes)(input).unwrap_or(timing.per_unit.bytes);
+        let bytes_per_s = match (bench.effective_bytes)(input) {
+            Some(bytes) => bytes / median,
+            None => timing.rate(|r| r.bytes),
+        };
         let subject = work.subject();
         BenchResult {
             kernel: bench.name,
@@ -268,9 +271,9 @@ impl Session<'_, '_> {
             },
             seconds_min: least,
             seconds_median: median,
-            gflop_per_s: timing.per_unit.flops / median / 1e9,
-            gb_per_s: bytes / median / 1e9,
-            roofline_fraction: timing.per_unit.least_s / median,
+            gflop_per_s: timing.rate(|r| r.flops) / 1e9,
+            gb_per_s: bytes_per_s / 1e9,
+            roofline_fraction: timing.rate(|r| r.least_s),
             joules: timing.joules,
             uncertainty_fraction: timing.uncertainty_fraction,
             verified,

@@ -40,14 +40,13 @@ pub(super) struct Clock<'a> {
 pub(super) struct Timing {
     /// Seconds per unit of each call.
     pub samples: Vec<f64>,
-    /// What was done per unit.
-    pub per_unit: Done,
+    /// What each call did per second: calls need not do the same, such as steps of a flow.
+    pub rates: Vec<Done>,
     /// Joules per unit.
     pub joules: Option<f64>,
     /// Their uncertainty, as a part of them.
     pub uncertainty_fraction: Option<f64>,
     calls_s: f64,
-    units: f64,
 }
 
 impl Timing {
@@ -56,9 +55,18 @@ impl Timing {
     }
 
     pub fn median(&self) -> f64 {
-        let mut sorted = self.samples.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+        median(self.samples.clone())
+    }
+
+    /// Median rate.
+    pub fn rate(&self, of: impl Fn(&Done) -> f64) -> f64 {
+        median(self.rates.iter().map(of).collect())
+    }
+
+    /// Highest share of the roofline over the median one.
+    pub fn spread(&self) -> f64 {
+        let share = |r: &Done| r.least_s;
+        self.rates.iter().map(share).fold(0.0, f64::max) / self.rate(share)
     }
 
     fn enough(&self) -> bool {
@@ -66,6 +74,11 @@ impl Timing {
         calls >= FEW_CALLS
             && (self.calls_s >= MOST_S || calls >= ENOUGH_CALLS && self.calls_s >= ENOUGH_S)
     }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 impl<'a> Clock<'a> {
@@ -136,27 +149,23 @@ impl<'a> Clock<'a> {
         works: &mut [(Side, Roofs, Box<dyn Work>)],
     ) -> Result<Vec<Timing>> {
         let mut timings: Vec<Timing> = works.iter().map(|_| Timing::default()).collect();
-        let before: Vec<Done> = works.iter().map(|(_, roofs, w)| w.done(roofs)).collect();
-        let mut uncounted = vec![Done::default(); works.len()];
         while timings.iter().any(|t| !t.enough()) {
             for (i, (place, roofs, work)) in works.iter_mut().enumerate() {
                 engine.set_policy(place.policy());
-                let at = work.done(roofs);
                 // The first call of a turn finds the caches as another place has left them.
                 let warm_s = self.call(engine, work.as_mut(), *place)?.0;
-                uncounted[i] = uncounted[i].plus(work.done(roofs).minus(at));
                 let calls = (TURN_S / warm_s) as usize;
                 for _ in 0..calls.clamp(1, 2 * ENOUGH_CALLS) {
+                    let at = work.done(roofs);
                     let (seconds, units) = self.call(engine, work.as_mut(), *place)?;
+                    let done = work.done(roofs).minus(at);
                     timings[i].samples.push(seconds / units);
+                    timings[i].rates.push(done.times(1.0 / seconds));
                     timings[i].calls_s += seconds;
-                    timings[i].units += units;
                 }
             }
         }
-        for (i, (place, roofs, work)) in works.iter_mut().enumerate() {
-            let done = work.done(roofs).minus(before[i]).minus(uncounted[i]);
-            timings[i].per_unit = done.times(1.0 / timings[i].units);
+        for (i, (place, _, work)) in works.iter_mut().enumerate() {
             engine.set_policy(place.policy());
             (timings[i].joules, timings[i].uncertainty_fraction) =
                 self.joules(engine, work.as_mut(), *place)?;
