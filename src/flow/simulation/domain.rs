@@ -131,13 +131,14 @@ fn kinds(patches: &[setup::Patch]) -> Vec<FaceKind> {
         .collect()
 }
 
-/// Inner cells, then those that a neighbour needs, then the halo as it is. Cells beside the border
-/// come last among the inner ones: what border rows read lies together.
+/// Inner cells, then those that a neighbour needs, then the halo as it is. The two layers beside the
+/// border come last among the inner ones: what border rows read lies together, and so does what is
+/// read by those of the next layer that fill the border's first block.
 fn order(share: &Share) -> Vec<u32> {
     let (mesh, owned) = (&share.mesh, share.owned as u32);
-    // Steps to the border: 0 at it, 1 beside, 2 beyond.
-    let mut depth = vec![2u8; share.owned];
-    for step in 0..2 {
+    // Steps to the border: 0 at it, 1 and 2 beside, 3 beyond.
+    let mut depth = vec![3u8; share.owned];
+    for step in 0..3 {
         for (&a, &b) in mesh.owner.iter().zip(&mesh.neighbour) {
             for (c, next) in [(a, b), (b, a)] {
                 let reached = match depth.get(next as usize) {
@@ -162,11 +163,11 @@ fn order(share: &Share) -> Vec<u32> {
 fn deal(case: &Case, comm: &Comm) -> Result<Share> {
     let (mesh, geometry) = case.load_mesh()?;
     let (scheme, reason) = case.discretisation(&Quality::of(&mesh, &geometry));
-    drop(geometry);
+    let centres = geometry.centre;
     let ranks = comm.size();
     let (ptr, adjacent) = cell_graph(&mesh);
-    let partition = Partition::new(&ptr, &adjacent, ranks)?;
-    drop((ptr, adjacent));
+    let partition = Partition::new(&ptr, &adjacent, &centres, ranks)?;
+    drop((ptr, adjacent, centres));
     let by_nodes = scheme == Scheme::Consistent;
     let mut cutter = Cutter::new(&mesh, &partition.part, by_nodes);
     let members = cutter.members(ranks);
