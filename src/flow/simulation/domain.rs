@@ -1,9 +1,11 @@
 //! What one rank simulates: the whole mesh, or its part of it.
 
+mod order;
 mod share;
 
 use std::rc::Rc;
 
+use order::order;
 use share::Share;
 
 use super::setup;
@@ -129,33 +131,6 @@ fn kinds(patches: &[setup::Patch]) -> Vec<FaceKind> {
     faces
         .flat_map(|p| p.faces.clone().map(|_| setup::face_kind(&p.boundary)))
         .collect()
-}
-
-/// Inner cells, then those that a neighbour needs, then the halo as it is. The two layers beside the
-/// border come last among the inner ones: what border rows read lies together, and so does what is
-/// read by those of the next layer that fill the border's first block.
-fn order(share: &Share) -> Vec<u32> {
-    let (mesh, owned) = (&share.mesh, share.owned as u32);
-    // Steps to the border: 0 at it, 1 and 2 beside, 3 beyond.
-    let mut depth = vec![3u8; share.owned];
-    for step in 0..3 {
-        for (&a, &b) in mesh.owner.iter().zip(&mesh.neighbour) {
-            for (c, next) in [(a, b), (b, a)] {
-                let reached = match depth.get(next as usize) {
-                    Some(&d) => d + 1 == step,
-                    None => step == 0,
-                };
-                if let (true, Some(d)) = (reached, depth.get_mut(c as usize)) {
-                    *d = step.min(*d);
-                }
-            }
-        }
-    }
-    let mut order: Vec<u32> = locality_order(mesh);
-    order.retain(|&c| c < owned);
-    order.sort_by_key(|&c| std::cmp::Reverse(depth[c as usize]));
-    order.extend(owned..mesh.cells() as u32);
-    order
 }
 
 /// Rank 0 reads the mesh, deals it out, and keeps its own share alone; where the others are not
