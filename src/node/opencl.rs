@@ -202,10 +202,9 @@ pub fn best(double: bool, notes: &mut Vec<String>, turn: Turn, cores: usize) -> 
     deal(&usable, notes, turn, cores)
 }
 
-/// The best of the `usable` devices, where there is one for this process. A card switches between
-/// processes for some 0.1 ms each time that another one's kernel is waited for, and a step waits
-/// often: 512K cells took 7 ms a step on one process with an H200, 72 on two and 127 on four that
-/// shared it, and 38 and 42 on these without.
+/// The best of the `usable` devices, where there is one for this process. Processes wait for each
+/// other at a card: a call of 17 us took 260 us on each of two that shared an H200 and 539 on each of
+/// four; a step on 512K cells 7 ms on one, 72 on two and 127 on four, against 38 and 42 without it.
 fn deal(
     usable: &[DeviceInfo],
     notes: &mut Vec<String>,
