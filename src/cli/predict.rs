@@ -63,7 +63,7 @@ fn report(args: &Args, console: &mut Console, ranks: &Ranks) -> Result<()> {
         return Ok(());
     }
     let over = |(name, network): (String, Network)| Over {
-        points: predict(&parts, &network),
+        points: predict(&parts, &network, name == "this"),
         network: name,
         latency_s: network.latency_s,
         bandwidth_bytes_s: network.bandwidth_bytes_s,

@@ -78,8 +78,8 @@ pub struct Halo {
     comm: Rc<Comm>,
     links: Vec<Link>,
     len: usize,
-    /// First owned row that any neighbour gets.
-    first_sent: usize,
+    /// First owned row that any neighbour gets, by [`Reach`].
+    first_sent: [usize; 2],
     /// For messages.
     awaited: String,
     post: RefCell<Post>,
@@ -103,12 +103,15 @@ impl Halo {
     /// The border described by `links`.
     pub fn new(comm: Rc<Comm>, links: Vec<Link>) -> Self {
         let len = links.iter().map(|l| l.near.end.max(l.far.end)).max();
-        let sent = links.iter().flat_map(|l| &l.send).min();
+        let first = |reach| {
+            let rows = links.iter().flat_map(|l| l.sent(reach));
+            rows.min().map_or(0, |&row| row as usize)
+        };
         let ranks: Vec<String> = links.iter().map(|l| l.rank.to_string()).collect();
         Self {
             awaited: format!("halo values of rank {}", ranks.join(", ")),
             len: len.unwrap_or(0),
-            first_sent: sent.map_or(0, |&row| row as usize),
+            first_sent: [Reach::Face, Reach::Node].map(first),
             comm,
             links,
             post: RefCell::default(),
@@ -199,7 +202,7 @@ impl Halo {
         let mut next = 0;
         for link in &self.links {
             for field in fields {
-                let from = self.first_sent.min(field.rows());
+                let from = self.first_sent[reach as usize].min(field.rows());
                 let values = field.share(0, from)?.host;
                 for (to, &row) in out[next..].iter_mut().zip(link.sent(reach)) {
                     *to = values[row as usize - from];

@@ -1,4 +1,12 @@
 //! Cells dealt out to ranks: parts of like size with few faces between them.
+//!
+//! METIS cuts any mesh well, but leaves ragged parts. Where bisection by coordinates cuts about as
+//! few faces, as in boxes, its straight parts are better: their rows are as regular as those of the
+//! whole, and the matrix format takes a third of the time.
+
+mod bisect;
+
+use bisect::bisect;
 
 use super::comm::k_way;
 use crate::{Error, Result};
@@ -14,13 +22,22 @@ pub struct Partition {
     pub cut: usize,
 }
 
+/// Bisection is taken where it cuts at most so many times the faces that METIS does.
+const STRAIGHT: f64 = 1.1;
+
 impl Partition {
     /// Deals out the vertices of a graph (`adjacent[ptr[v]..ptr[v + 1]]` are the neighbours of
-    /// `v`; every edge is listed from both ends) to `ranks` ranks, always in the same way.
+    /// `v`; every edge is listed from both ends), which lie at `centres`, to `ranks` ranks, always
+    /// in the same way.
     ///
     /// # Errors
     /// [`Error::Input`] for more ranks than there are pairs of cells; METIS fails.
-    pub fn new(ptr: &[usize], adjacent: &[u32], ranks: usize) -> Result<Self> {
+    pub fn new(
+        ptr: &[usize],
+        adjacent: &[u32],
+        centres: &[[f64; 3]],
+        ranks: usize,
+    ) -> Result<Self> {
         let cells = ptr.len().saturating_sub(1);
         if ranks > 1 && ranks * 2 > cells {
             return Err(Error::input(
@@ -60,14 +77,25 @@ impl Partition {
             }
             k_way(&starts, &ends, ranks)?
         };
+        let mut partition = Self::of(part, ranks, ptr, adjacent);
+        if ranks > 1 {
+            let straight = Self::of(bisect(centres, ranks), ranks, ptr, adjacent);
+            if straight.cut as f64 <= STRAIGHT * partition.cut as f64 {
+                partition = straight;
+            }
+        }
+        partition.feed_the_empty(ptr, adjacent);
+        Ok(partition)
+    }
+
+    fn of(part: Vec<u32>, ranks: usize, ptr: &[usize], adjacent: &[u32]) -> Self {
         let mut partition = Self {
             part,
             cells: vec![0; ranks],
             cut: 0,
         };
         partition.count(ptr, adjacent);
-        partition.feed_the_empty(ptr, adjacent);
-        Ok(partition)
+        partition
     }
 
     fn count(&mut self, ptr: &[usize], adjacent: &[u32]) {
@@ -120,10 +148,10 @@ mod tests {
     #[test]
     fn one_part_needs_no_library_and_too_many_are_refused() {
         let (ptr, adjacent) = path(9);
-        let one = Partition::new(&ptr, &adjacent, 1).unwrap();
+        let one = Partition::new(&ptr, &adjacent, &[], 1).unwrap();
         assert_eq!((one.cells.as_slice(), one.cut), ([9].as_slice(), 0));
         assert_eq!(one.balance(), 1.0);
-        let error = Partition::new(&ptr, &adjacent, 5).unwrap_err();
+        let error = Partition::new(&ptr, &adjacent, &[], 5).unwrap_err();
         assert_eq!(error.exit_code(), 2);
         assert!(error.to_string().contains("at most 4"), "{error}");
     }

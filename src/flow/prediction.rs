@@ -6,29 +6,19 @@
 //!
 //! with the step's own work A and that of each of its k iterations, B; exchanges x of s bytes in all
 //! that nothing hides, and r sums beside those of the iterations; the h bytes that an iteration
-//! sends while inner rows take W, of which the processor itself is busy for o(h). All ranks wait for
-//! the slowest at each sum, so B(P) is the mean of the longest of P iterations, each drawn from those
-//! that were measured: `B(P) = sum_i b_i ((i / n)^P - ((i - 1) / n)^P)` over n times in ascending
-//! order. The iterations are those of the whole mesh: Jacobi's preconditioner needs as many on any
-//! number of ranks.
+//! sends while inner rows take W, of which the processor itself is busy for o(h).
+//!
+//! All ranks wait for the slowest at each sum. The p ranks that measure do so, too, and what counts
+//! of each iteration is the longest of them, b. More nodes are as many such groups, m = P / p, so
+//! B(P) is the mean of the longest of m times, each drawn from those that were measured:
+//! `B(P) = sum_i b_i ((i / n)^m - ((i - 1) / n)^m)` over n times in ascending order. The iterations
+//! are those of the whole mesh: Jacobi's preconditioner needs as many on any number of ranks.
 
-use std::rc::Rc;
-use std::time::Instant;
+mod measure;
 
-use super::case::{Case, InitialField, StepSize};
-use super::simulation::Simulation;
-use crate::Result;
-use crate::cluster::comm::Laps;
+pub use measure::measure;
+
 use crate::cluster::network::Network;
-use crate::cluster::place::Place;
-use crate::cluster::{Comm, Reach};
-
-/// Steps that a search for cuts may take before the measurement.
-const TUNING_STEPS: usize = 200;
-/// Room for the sums of a step.
-const LAPS: usize = 1 << 16;
-/// A Courant number at which a part's own flow, which is not the case's, stays bounded.
-const COURANT: f64 = 0.3;
 
 /// What one node does in a step; times are of the slowest rank that measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -57,6 +47,8 @@ pub struct Part {
     pub rest_bytes: f64,
     /// Sums over all ranks of a step beside one per iteration.
     pub rest_sums: f64,
+    /// A step of the case itself, where as many ranks measured as there are nodes, s.
+    pub run_s: Option<f64>,
 }
 
 /// A predicted step.
@@ -68,6 +60,8 @@ pub struct Prediction {
     pub cells: usize,
     /// A step.
     pub step_s: f64,
+    /// The same as it was measured, where these nodes are there and this is their network.
+    pub measured_s: Option<f64>,
     /// Of it in kernels and between them, in waits for the slowest node, in exchanges that are not
     /// hidden, and in sums over all nodes.
     pub kernels_s: f64,
@@ -106,6 +100,7 @@ impl Part {
             nodes: self.nodes,
             cells: self.owned,
             step_s,
+            measured_s: None,
             kernels_s,
             waits_s,
             exchange_s,
@@ -117,155 +112,19 @@ impl Part {
     }
 }
 
-/// Predictions for all `parts`, the first of which is one node, by its iterations.
-pub fn predict(parts: &[Part], network: &Network) -> Vec<Prediction> {
+/// Predictions for all `parts`, the first of which is one node, by its iterations; beside what was
+/// measured if this is the network it was measured on.
+pub fn predict(parts: &[Part], network: &Network, is_this: bool) -> Vec<Prediction> {
     let Some(alone) = parts.first() else {
         return Vec::new();
     };
     let alone_s = alone.predict(network, alone.iterations, None).step_s;
     let each = parts.iter();
-    each.map(|p| p.predict(network, alone.iterations, Some(alone_s)))
-        .collect()
-}
-
-/// Measures `steps` steps of the part of `case` that one of `nodes` nodes gets, after as many that
-/// nobody counts; the ranks of `beside` do the same at the same time, each on a part of its own.
-/// The whole mesh is measured by the first rank alone.
-///
-/// # Errors
-/// As [`Simulation::open`].
-pub fn measure(
-    case: &Case,
-    nodes: usize,
-    steps: usize,
-    beside: &Rc<Comm>,
-    place: &Place,
-) -> Result<Part> {
-    let mut case = case.clone();
-    let laps = Rc::new(Laps::default());
-    if nodes > 1 {
-        // What drives the flow may lie in another part.
-        case.initial.field = InitialField::Abc;
-        case.time.step = StepSize::Courant { max: COURANT };
-        let comm = Comm::absent_timed(beside.rank() % nodes, nodes, &laps);
-        let sim = Simulation::open_on(case, &comm, Some(place), None)?;
-        return watched(sim, nodes, steps, beside, &laps);
-    }
-    let mut part = Part::default();
-    if beside.leads() {
-        let alone = Comm::solo();
-        let sim = Simulation::open_on(case, &alone, Some(place), None)?;
-        part = watched(sim, nodes, steps, &alone, &laps)?;
-    }
-    beside.barrier()?;
-    Ok(part)
-}
-
-/// See [`measure`].
-fn watched(
-    mut sim: Simulation,
-    nodes: usize,
-    steps: usize,
-    beside: &Comm,
-    laps: &Laps,
-) -> Result<Part> {
-    for i in 0..steps.max(TUNING_STEPS) {
-        let open = i < steps || sim.engine.is_tuning(&sim.stepper.sites());
-        if beside.largest(f64::from(u8::from(open)))? == 0.0 {
-            break;
-        }
-        sim.advance()?;
-    }
-    let (mut rest, mut each, mut waits) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut iterations, mut window_s) = (0.0, f64::INFINITY);
-    let before = sim.engine.comm().spent();
-    for _ in 0..steps {
-        let start: Vec<(u64, f64)> = sim
-            .stepper
-            .sites()
-            .iter()
-            .map(|s| (s.stats.calls, s.seconds_s()))
-            .collect();
-        beside.barrier()?;
-        laps.restart(LAPS);
-        let then = Instant::now();
-        let k = sim.advance()?.result.poisson.iterations;
-        let wall_s = then.elapsed().as_secs_f64();
-        let mut iterative_s = 0.0;
-        for (site, (calls, seconds)) in sim.stepper.sites().iter().zip(start) {
-            let (calls, seconds) = (site.stats.calls - calls, site.seconds_s() - seconds);
-            if k > 0 && calls >= k as u64 {
-                iterative_s += seconds;
-                if site.inner_share() < 1.0 {
-                    window_s = window_s.min(site.inner_share() * seconds / calls as f64);
-                }
-            }
-        }
-        let mut laps = laps.take();
-        let of_solve = iterations_of(&mut laps, k);
-        if !of_solve.is_empty() {
-            // With what comes between kernels.
-            iterative_s = of_solve.iter().sum();
-        }
-        let mean_s = iterative_s / k.max(1) as f64;
-        waits.push((longest_of(of_solve, nodes) - mean_s).max(0.0));
-        rest.push(wall_s - iterative_s);
-        each.push(mean_s);
-        iterations += k as f64;
-    }
-    let (after, n) = (sim.engine.comm().spent(), steps.max(1) as f64);
-    let per_step = |now: u64, then: u64| (now - then) as f64 / n;
-    let k = iterations / n;
-    let sent = 8.0 * sim.halo.sent(Reach::Face) as f64;
-    let received = sim.halo.received(Reach::Face).max(1) as f64;
-    // Of the rank with the longest border.
-    let worse = (sim.whole.near_most as f64 / received).max(1.0);
-    let bytes = per_step(after.sent_bytes, before.sent_bytes);
-    let hidden = if window_s.is_finite() { window_s } else { 0.0 };
-    let (each_s, wait_s) = (median(each), median(waits));
-    let iteration_s = beside.largest(each_s + wait_s)?;
-    Ok(Part {
-        nodes,
-        cells: sim.whole.cells,
-        owned: sim.owned,
-        rest_s: beside.largest(median(rest))?,
-        iteration_s,
-        wait_s: iteration_s - each_s,
-        iterations: k,
-        window_s: -beside.largest(-hidden)?,
-        iteration_bytes: worse * sent,
-        rest_exchanges: (per_step(after.exchanges, before.exchanges) - k).max(0.0),
-        rest_bytes: worse * (bytes - k * sent).max(0.0),
-        rest_sums: (per_step(after.reductions, before.reductions) - k).max(0.0),
+    each.map(|p| Prediction {
+        measured_s: p.run_s.filter(|_| is_this),
+        ..p.predict(network, alone.iterations, Some(alone_s))
     })
-}
-
-/// Of a step's laps those of its `k` iterations, in ascending order: so many in a row are shortest.
-fn iterations_of(laps: &mut [f64], k: usize) -> &[f64] {
-    if k == 0 || laps.len() < k {
-        return &[];
-    }
-    let sum = |from: usize| laps[from..from + k].iter().sum::<f64>();
-    let starts = 0..=laps.len() - k;
-    let from = starts
-        .min_by(|&a, &b| sum(a).total_cmp(&sum(b)))
-        .unwrap_or(0);
-    let chosen = &mut laps[from..from + k];
-    chosen.sort_by(f64::total_cmp);
-    chosen
-}
-
-/// Mean of the longest of `many` times, each one of `times`, which ascend; 0 where there are none.
-fn longest_of(times: &[f64], many: usize) -> f64 {
-    let n = times.len() as f64;
-    let below = |i: usize| (i as f64 / n).powf(many as f64);
-    let each = times.iter().enumerate();
-    each.map(|(i, t)| t * (below(i + 1) - below(i))).sum()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
+    .collect()
 }
 
 #[cfg(test)]
@@ -293,11 +152,12 @@ mod tests {
             rest_exchanges: 4.0,
             rest_bytes: 8e3,
             rest_sums: 5.0,
+            run_s: Some(1.0),
             ..Part::default()
         };
         // t(h) = 2 us + 1 us, all hidden; sums take 2 doublings.
         let quick = Network::plain(2e-6, 1e9);
-        let all = predict(&[alone, four], &quick);
+        let all = predict(&[alone, four], &quick, false);
         assert!((all[0].step_s - 11e-3).abs() < 1e-15 && all[0].efficiency == 1.0);
         assert_eq!(
             (all[1].hidden_share, all[0].hidden_share),
@@ -308,8 +168,9 @@ mod tests {
         assert!((all[1].efficiency - 11e-3 / want / 4.0).abs() < 1e-12);
         // t(h) = 50 us, of which 10 are hidden.
         let slow = Network::plain(40e-6, 1e8);
-        let seen = predict(&[alone, four], &slow)[1];
+        let seen = predict(&[alone, four], &slow, true)[1];
         assert!((seen.hidden_share.expect("four nodes") - 0.2).abs() < 1e-12);
+        assert_eq!((seen.measured_s, all[1].measured_s), (Some(1.0), None));
         let want = 4.0 * 40e-6 + 80e-6 + 100.0 * 40e-6;
         assert!((seen.exchange_s - want).abs() < 1e-12, "{seen:?}");
         // Of the quick one's 3 us the processor does 1 us itself, and waits 2 us for a slower node.
@@ -323,22 +184,9 @@ mod tests {
             wait_s: 2e-6,
             ..four
         };
-        let third = predict(&[alone, waits], &busy)[1];
+        let third = predict(&[alone, waits], &busy, false)[1];
         assert!((third.step_s - all[1].step_s - 300e-6).abs() < 1e-12);
         assert!((third.waits_s - 200e-6).abs() < 1e-12);
         assert!((third.kernels_s - all[1].kernels_s).abs() < 1e-12);
-    }
-
-    #[test]
-    fn iterations_are_found_among_laps_and_wait_for_the_longest() {
-        let mut laps = [9.0, 7.0, 1.0, 2.0, 1.5, 1.0, 8.0, 5.0];
-        let four = iterations_of(&mut laps, 4).to_vec();
-        assert_eq!(four, [1.0, 1.0, 1.5, 2.0]);
-        assert!(iterations_of(&mut laps, 9).is_empty() && iterations_of(&mut laps, 0).is_empty());
-        assert!((longest_of(&four, 1) - 5.5 / 4.0).abs() < 1e-12);
-        // The longest of two: each pair of the four is as likely.
-        let pairs = four.iter().flat_map(|a| four.iter().map(|b| a.max(*b)));
-        assert!((longest_of(&four, 2) - pairs.sum::<f64>() / 16.0).abs() < 1e-12);
-        assert_eq!(longest_of(&[], 4), 0.0);
     }
 }

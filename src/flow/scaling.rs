@@ -72,8 +72,12 @@ pub struct Scaling {
     pub dot: Cost,
     /// A sum over all ranks alone.
     pub reduce: Cost,
+    /// Share of a rank's rows, least, that do not wait for the exchange.
+    pub inner_share: f64,
     /// A time step, where steps were asked for.
     pub step: Option<Cost>,
+    /// Pressure iterations of such a step.
+    pub iterations: Option<f64>,
 }
 
 impl Scaling {
@@ -81,6 +85,12 @@ impl Scaling {
     pub fn hidden_share(&self) -> Option<f64> {
         let gained = self.first.median_s - self.hidden.median_s;
         (self.ranks > 1).then(|| gained / self.exchange.median_s)
+    }
+
+    /// Most of it that can be: as much as inner rows take.
+    pub fn hidden_most(&self) -> Option<f64> {
+        let window_s = self.inner_share * self.alone.median_s;
+        (self.ranks > 1).then(|| (window_s / self.exchange.median_s).min(1.0))
     }
 }
 
@@ -187,6 +197,7 @@ pub fn measure(case: &Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Res
     }
     let [hidden, first, alone, exchange, axpy, dot, reduce] = costs(comm, &mut p)?;
     let mut out = Scaling {
+        inner_share: -comm.largest(-p.product.inner_share())?,
         ranks: comm.size(),
         rows,
         owned_most,
@@ -199,28 +210,31 @@ pub fn measure(case: &Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Res
         dot,
         reduce,
         step: None,
+        iterations: None,
     };
     drop(p);
     if steps > 0 {
-        out.step = Some(step(case.clone(), comm, place, steps)?);
+        let (cost, iterations) = step(case.clone(), comm, place, steps)?;
+        (out.step, out.iterations) = (Some(cost), Some(iterations));
     }
     Ok(out)
 }
 
-/// Time steps, after as many that nobody counts.
-fn step(case: Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Result<Cost> {
+/// Time steps, after as many that nobody counts, and their mean iterations.
+fn step(case: Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Result<(Cost, f64)> {
     let mut sim = Simulation::open_on(case, comm, Some(place), None)?;
-    let mut times = Vec::new();
+    let (mut times, mut iterations) = (Vec::new(), 0);
     for i in 0..2 * steps {
         comm.barrier()?;
         let start = Instant::now();
-        sim.advance()?;
+        let done = sim.advance()?;
         let seconds = comm.largest(start.elapsed().as_secs_f64())?;
         if i >= steps {
             times.push(seconds);
+            iterations += done.result.poisson.iterations;
         }
     }
-    Ok(Cost::of(times))
+    Ok((Cost::of(times), iterations as f64 / steps as f64))
 }
 
 /// What is measured, in the order of [`costs`].

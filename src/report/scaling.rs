@@ -18,6 +18,8 @@ pub struct Point {
     pub measured: Scaling,
     /// `(T_N - T_O) / T_comm`; `null` on one rank.
     pub hidden_share: Option<f64>,
+    /// Time of inner rows over that of the exchange, at most 1: no more can be hidden.
+    pub hidden_most: Option<f64>,
     /// Parallel efficiency of the product with its exchange hidden, AXPY, DOT and the step.
     pub efficiency: Efficiency,
 }
@@ -55,6 +57,7 @@ pub fn series(measured: Vec<Scaling>) -> Vec<Point> {
         let of = |a: Cost, b: Cost| load * a.median_s / b.median_s;
         Point {
             hidden_share: m.hidden_share(),
+            hidden_most: m.hidden_most(),
             efficiency: Efficiency {
                 spmv: of(first.hidden, m.hidden),
                 axpy: of(first.axpy, m.axpy),
@@ -113,11 +116,13 @@ fn table(points: &[Point]) -> String {
         "product",
         "exchange",
         "hidden",
+        "at most",
         "N/O",
         "AXPY",
         "DOT",
         "sum",
         "step",
+        "iterations",
         "eff. SpMV",
         "AXPY",
         "DOT",
@@ -137,11 +142,13 @@ fn table(points: &[Point]) -> String {
                 time(m.alone),
                 time(m.exchange),
                 percent(p.hidden_share),
+                percent(p.hidden_most),
                 format!("{:.2}", m.first.median_s / m.hidden.median_s),
                 time(m.axpy),
                 time(m.dot),
                 time(m.reduce),
                 m.step.map_or("n/a".to_owned(), time),
+                m.iterations.map_or("n/a".to_owned(), |k| format!("{k:.1}")),
                 percent(Some(p.efficiency.spmv)),
                 percent(Some(p.efficiency.axpy)),
                 percent(Some(p.efficiency.dot)),

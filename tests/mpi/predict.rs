@@ -118,19 +118,10 @@ fn a_prediction_is_near_a_run() {
     command.args(["--nodes=2", "--network=this", "--steps=8"]);
     let ran = said(command.arg("--out").arg(folder.path("predict")));
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
-    let step_s = predicted(&folder.json("predict/predict.json"))[1][1];
-    let mut command = mpirun(&folder, 2).expect("MPI is here");
-    command
-        .arg("run")
-        .args(case)
-        .args(["--steps=16", "--quiet"]);
-    command.arg("--json").arg(folder.path("run.json"));
-    let ran = said(command.arg("--out").arg(folder.path("out")));
-    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
-    let ran_s = folder.json("run.json")["wall_per_step_s"]
-        .as_f64()
-        .expect("a time");
-    let ratio = step_s / ran_s;
-    eprintln!("step on 2 ranks: {step_s:.6} s predicted, {ran_s:.6} s measured ({ratio:.2})");
-    assert!((0.2..5.0).contains(&ratio), "{step_s} {ran_s}");
+    // Steps of the case itself are measured in turns with those of the parts.
+    let point = &folder.json("predict/predict.json")["networks"][0]["points"][1];
+    let seconds = |name: &str| point[name].as_f64().expect("a time");
+    let ratio = seconds("step_s") / seconds("measured_s");
+    eprintln!("step on 2 ranks, predicted over measured: {ratio:.3} ({point})");
+    assert!((0.4..2.5).contains(&ratio), "{point}");
 }

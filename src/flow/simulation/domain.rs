@@ -1,9 +1,11 @@
 //! What one rank simulates: the whole mesh, or its part of it.
 
+mod order;
 mod share;
 
 use std::rc::Rc;
 
+use order::order;
 use share::Share;
 
 use super::setup;
@@ -131,42 +133,16 @@ fn kinds(patches: &[setup::Patch]) -> Vec<FaceKind> {
         .collect()
 }
 
-/// Inner cells, then those that a neighbour needs, then the halo as it is. Cells beside the border
-/// come last among the inner ones: what border rows read lies together.
-fn order(share: &Share) -> Vec<u32> {
-    let (mesh, owned) = (&share.mesh, share.owned as u32);
-    // Steps to the border: 0 at it, 1 beside, 2 beyond.
-    let mut depth = vec![2u8; share.owned];
-    for step in 0..2 {
-        for (&a, &b) in mesh.owner.iter().zip(&mesh.neighbour) {
-            for (c, next) in [(a, b), (b, a)] {
-                let reached = match depth.get(next as usize) {
-                    Some(&d) => d + 1 == step,
-                    None => step == 0,
-                };
-                if let (true, Some(d)) = (reached, depth.get_mut(c as usize)) {
-                    *d = step.min(*d);
-                }
-            }
-        }
-    }
-    let mut order: Vec<u32> = locality_order(mesh);
-    order.retain(|&c| c < owned);
-    order.sort_by_key(|&c| std::cmp::Reverse(depth[c as usize]));
-    order.extend(owned..mesh.cells() as u32);
-    order
-}
-
 /// Rank 0 reads the mesh, deals it out, and keeps its own share alone; where the others are not
 /// there, any rank takes its share from the whole.
 fn deal(case: &Case, comm: &Comm) -> Result<Share> {
     let (mesh, geometry) = case.load_mesh()?;
     let (scheme, reason) = case.discretisation(&Quality::of(&mesh, &geometry));
-    drop(geometry);
+    let centres = geometry.centre;
     let ranks = comm.size();
     let (ptr, adjacent) = cell_graph(&mesh);
-    let partition = Partition::new(&ptr, &adjacent, ranks)?;
-    drop((ptr, adjacent));
+    let partition = Partition::new(&ptr, &adjacent, &centres, ranks)?;
+    drop((ptr, adjacent, centres));
     let by_nodes = scheme == Scheme::Consistent;
     let mut cutter = Cutter::new(&mesh, &partition.part, by_nodes);
     let members = cutter.members(ranks);
