@@ -66,30 +66,41 @@ impl Origin {
         }
     }
 
-    /// The matrix; where `empty`, as many rows without entries, if the number is known without it.
+    /// As many rows without entries, for operations on vectors; the matrix where only that tells
+    /// how many there are.
+    ///
+    /// # Errors
+    /// As [`Origin::matrix`].
+    pub fn rows_alone(&self) -> Result<Csr> {
+        let Some(rows) = self.rows() else {
+            return self.matrix();
+        };
+        self.fits(rows, VECTORS_BYTES, u32::MAX as usize / 4)?;
+        Ok(Csr::zero(rows, 1))
+    }
+
+    fn fits(&self, rows: usize, row_bytes: u64, most: usize) -> Result<()> {
+        let bytes = (rows as u64).saturating_mul(row_bytes);
+        let available = pages::available_bytes().unwrap_or(u64::MAX);
+        let what = match () {
+            () if bytes > available => format!(
+                "{rows} rows need about {:.1} GB, and {:.1} GB of memory are available",
+                bytes as f64 / 1e9,
+                available as f64 / 1e9
+            ),
+            () if rows > most => format!("{rows} rows are more than the {most} that are possible"),
+            () => return Ok(()),
+        };
+        Err(Error::input(self.to_string(), what, "take fewer rows"))
+    }
+
+    /// The matrix.
     ///
     /// # Errors
     /// [`Error::Input`] for a file that is wrong, and for more rows than fit into memory.
-    pub fn matrix(&self, empty: bool) -> Result<Csr> {
+    pub fn matrix(&self) -> Result<Csr> {
         if let Some(rows) = self.rows() {
-            let row_bytes = if empty {
-                VECTORS_BYTES
-            } else {
-                self.row_bytes()
-            };
-            let bytes = (rows as u64).saturating_mul(row_bytes);
-            let available = pages::available_bytes().unwrap_or(u64::MAX);
-            if bytes > available || rows > u32::MAX as usize / 32 {
-                let what = format!(
-                    "{rows} rows need about {:.1} GB, and {:.1} GB of memory are available",
-                    bytes as f64 / 1e9,
-                    available as f64 / 1e9
-                );
-                return Err(Error::input(self.to_string(), what, "take fewer rows"));
-            }
-            if empty {
-                return Ok(Csr::zero(rows, 1));
-            }
+            self.fits(rows, self.row_bytes(), u32::MAX as usize / 32)?;
         }
         match self {
             Self::Rows(n) => Ok(graphs::grid(graphs::nearest(*n as f64))),
@@ -191,6 +202,22 @@ impl Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_rows_than_fit_or_are_possible_are_refused() {
+        let origin = Origin::Grid(100);
+        assert!(origin.fits(1_000_000, 48, 1_000_000).is_ok());
+        for (row_bytes, most, why) in [
+            (1 << 40, 1_000_000, "GB of memory are available"),
+            (48, 999_999, "more than the 999999 that are possible"),
+        ] {
+            let error = origin.fits(1_000_000, row_bytes, most).unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains(why) && text.contains("grid:100"), "{text}");
+        }
+        let vectors = origin.rows_alone().unwrap();
+        assert_eq!((vectors.rows, vectors.entries()), (1_000_000, 0));
+    }
 
     #[test]
     fn every_order_permutes_rows_and_columns_alike() {

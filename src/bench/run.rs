@@ -47,7 +47,10 @@ impl Options {
     /// As [`Origin::matrix`].
     pub fn matrix(&self) -> Result<Csr> {
         let vectors = self.benches.iter().all(|b| b.needs == Needs::Rows);
-        self.origin.matrix(vectors && self.order == Ordering::None)
+        if vectors && self.order == Ordering::None {
+            return self.origin.rows_alone();
+        }
+        self.origin.matrix()
     }
 }
 

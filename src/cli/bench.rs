@@ -73,7 +73,7 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     }
     let config = config(args, &options.places)?;
     let matrix = match args.path(&flags::WRITE_MATRIX) {
-        Some(_) => options.origin.matrix(false)?,
+        Some(_) => options.origin.matrix()?,
         None => options.matrix()?,
     };
     log::info!(

@@ -256,6 +256,10 @@ fn what_makes_no_sense_is_refused() {
             "GB of memory are available; take fewer rows",
         ),
         (
+            &["bench", "dot", "--rows", "1000000000000"],
+            "GB of memory are available; take fewer rows",
+        ),
+        (
             &["bench", "spmv", "--matrix", "grid:x"],
             "--matrix grid:x: x is not a number",
         ),
