@@ -182,8 +182,8 @@ fn describe(index: usize, id: cl_device_id, platform: &str) -> DeviceInfo {
 /// The device to take when none is named: real ones before software ones, then those with double
 /// precision; more compute units break a tie. Where `double`, only those with it. Processes that
 /// share a machine take devices of the best kind in turn; one whose only core a software device
-/// would occupy takes none, and neither do more processes than there are cards: see [`deal`]. What
-/// keeps a device from being used goes to `notes`.
+/// would occupy takes none, and neither do more processes than there are cards. What keeps a device
+/// from being used goes to `notes`.
 pub fn best(double: bool, notes: &mut Vec<String>, turn: Turn, cores: usize) -> Option<DeviceInfo> {
     let all = match devices() {
         Ok(all) => all,
