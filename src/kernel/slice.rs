@@ -122,7 +122,6 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
             }
             let skip = before(mask, b.packed, lower);
             let base = row.wrapping_add(base);
-            let (v, x) = (v, xs);
             s = gathered::<T, Q, u16, P, K, S>(
                 mask,
                 b.packed,
@@ -132,7 +131,7 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
                 d + skip,
                 v,
                 value + skip,
-                x,
+                xs,
                 s,
             );
             value += places(mask, b.packed);
