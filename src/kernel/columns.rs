@@ -5,7 +5,7 @@
 
 use super::Real;
 use super::group::{Group, WIDTH};
-use super::mat::{GROUPS, SLICE};
+use super::mat::SLICE;
 use super::stream::{AHEAD_BYTES, prefetch};
 
 /// Every row of a group.
@@ -30,30 +30,6 @@ static PLACES: [[u8; WIDTH]; 1 << WIDTH] = {
     places
 };
 
-/// Asks for the values that follow those of the step at `at`, as many as it has.
-#[inline(always)]
-pub(super) fn ask<T: Real, const P: usize>(planes: [&[T]; P], at: usize) {
-    for p in 0..P {
-        for g in 0..GROUPS {
-            prefetch(planes[p], at + g * WIDTH + AHEAD_BYTES / size_of::<T>());
-        }
-    }
-}
-
-/// [`values`], and asks for those that follow them.
-#[inline(always)]
-pub(super) fn values_on<T: Real, const P: usize>(
-    planes: [&[T]; P],
-    at: usize,
-    mask: u32,
-    placed: u32,
-) -> [Group<T>; P] {
-    for p in 0..P {
-        prefetch(planes[p], at + AHEAD_BYTES / size_of::<T>());
-    }
-    values(planes, at, mask, placed)
-}
-
 /// The values of the rows of `mask`; -0 elsewhere. Those of the rows of `placed`, not 0, follow
 /// each other from `at` on.
 #[inline(always)]
@@ -66,6 +42,7 @@ pub(super) fn values<T: Real, const P: usize>(
     let mut v = [Group::ZERO; P];
     let places = &PLACES[placed as usize];
     for p in 0..P {
+        prefetch(planes[p], at + AHEAD_BYTES / size_of::<T>());
         for l in 0..WIDTH {
             let place = if placed == ALL { l } else { places[l] as usize };
             // SAFETY: `place` counts fewer than the rows of `placed`, all of which have their
@@ -90,38 +67,17 @@ pub(super) fn one<T: Real, const P: usize>(planes: [&[T]; P], at: usize) -> [Gro
     v
 }
 
-/// `x[at .. at + WIDTH]`; 0 beyond the ends of `x`, unless `inside`.
+/// `x[at .. at + WIDTH]`.
 ///
 /// # Safety
-/// Where `inside`, all of it lies in `x`.
+/// All of it lies in `x`.
 #[inline(always)]
-// SAFETY: what the caller promises is above.
-pub(super) unsafe fn window<T: Real, const X: usize>(
-    x: [&[T]; X],
-    at: usize,
-    inside: bool,
-) -> [Group<T>; X] {
+pub(super) unsafe fn window<T: Real, const X: usize>(x: [&[T]; X], at: usize) -> [Group<T>; X] {
     let mut xs = [Group::ZERO; X];
     for k in 0..X {
-        xs[k] = if inside {
-            debug_assert!(at + WIDTH <= x[k].len());
-            // SAFETY: the caller's promise.
-            Group(unsafe { *x[k].as_ptr().add(at).cast() })
-        } else {
-            edge(x[k], at as u32)
-        };
-    }
-    xs
-}
-
-/// As [`window`] where it may reach beyond the ends; columns before the first one are large numbers.
-#[inline(never)]
-fn edge<T: Real>(x: &[T], at: u32) -> Group<T> {
-    let mut xs = Group::ZERO;
-    for (l, to) in (0..).zip(&mut xs.0) {
-        if let Some(&x) = x.get(at.wrapping_add(l) as usize) {
-            *to = x;
-        }
+        debug_assert!(at + WIDTH <= x[k].len());
+        // SAFETY: the caller's promise.
+        xs[k] = Group(unsafe { *x[k].as_ptr().add(at).cast() });
     }
     xs
 }

@@ -5,7 +5,7 @@
 //! over columns rather than rows.
 
 use super::group::{Group, WIDTH};
-use super::steps::{places, regular, steps, within};
+use super::steps::{copied, places, regular, steps, within};
 use super::stream::prefetch;
 use super::{MAX_PLANES, Real};
 
@@ -166,6 +166,34 @@ impl<'a, T: Real> Mat<'a, T> {
             })
     }
 
+    /// As [`Mat::sums`], where steps reach beyond the ends of the vectors for rows that lack them.
+    #[inline(always)]
+    fn row_by_row<Q: Terms<T, P, X, S>, const P: usize, const X: usize, const S: usize>(
+        &self,
+        planes: [usize; P],
+        x: [&[T]; X],
+        i: usize,
+        before: &Sums<T, S>,
+    ) -> Sums<T, S> {
+        let mut s = copied(before);
+        for l in 0..SLICE {
+            for (e, j) in self.row(i + l) {
+                let (mut v, mut xs) = ([Group::ZERO; P], [Group::ZERO; X]);
+                for p in 0..P {
+                    v[p] = Group::splat(self.planes[planes[p]][e]);
+                }
+                for k in 0..X {
+                    xs[k] = Group::splat(x[k][j]);
+                }
+                let sums = Q::add(v, xs, s[l / WIDTH]);
+                for k in 0..S {
+                    s[l / WIDTH][k].0[l % WIDTH] = sums[k].0[l % WIDTH];
+                }
+            }
+        }
+        s
+    }
+
     /// Asks for `x` at the columns of the slice of row `i`, if there is one, that are too far apart
     /// for 16 bits: no pattern that a processor would see leads there.
     #[inline(always)]
@@ -245,28 +273,24 @@ impl<'a, T: Real> Mat<'a, T> {
         let (affine, rest) = b.steps.split_at(b.ones);
         let (affine, ones) = affine.split_at(b.affine);
         let (short, wide) = rest.split_at(b.short - b.ones);
-        let inside = b.full || within(affine, ones, i, x);
+        if !b.full && !within(affine, ones, i, x) {
+            return self.row_by_row::<Q, P, X, S>(planes, x, i, &s);
+        }
         // As many sums at once as the registers hold, beside the masks of rows that lack entries.
         if b.full && S * size_of::<T>() <= 8 && !T::SOFT {
             // SAFETY: every row has its entry in every step.
             s = unsafe {
-                regular::<T, Q, P, X, S, GROUPS, true>(
-                    affine, ones, packed, inside, i, 0, v, value, x, s,
-                )
+                regular::<T, Q, P, X, S, GROUPS, true>(affine, ones, packed, i, 0, v, value, x, s)
             };
         } else {
             let (low, high) = ([s[0], s[1]], [s[2], s[3]]);
             // SAFETY: as above, or as checked.
             let low = unsafe {
-                regular::<T, Q, P, X, S, 2, false>(
-                    affine, ones, packed, inside, i, 0, v, value, x, low,
-                )
+                regular::<T, Q, P, X, S, 2, false>(affine, ones, packed, i, 0, v, value, x, low)
             };
             // SAFETY: as above.
             let high = unsafe {
-                regular::<T, Q, P, X, S, 2, false>(
-                    affine, ones, packed, inside, i, 2, v, value, x, high,
-                )
+                regular::<T, Q, P, X, S, 2, false>(affine, ones, packed, i, 2, v, value, x, high)
             };
             s = [low[0], low[1], high[0], high[1]];
         }

@@ -1,7 +1,7 @@
 //! A slice of a matrix read group by group, its sums in registers all the while: for kernels that
 //! have so many sums per row that all groups' do not fit at once.
 
-use super::columns::{ALL, Columns, ask, one, values, window};
+use super::columns::{ALL, Columns, one, values, window};
 use super::group::{Group, WIDTH};
 use super::mat::{Block, Mat, Terms};
 use super::steps::{or, places, within};
@@ -86,14 +86,11 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
         let mut value = b.value;
         let (affine, rest) = b.steps.split_at(b.affine);
         for &[mask, base] in affine {
-            if g == 0 {
-                ask(v, value);
-            }
             let column = first.wrapping_add(base) as usize;
             let at = value + before(mask, b.packed, lower);
             let has = mask >> shift & ALL;
             // SAFETY: as checked, or every row has its entry in every step.
-            let x = unsafe { window(xs, column, self.inside) };
+            let x = unsafe { window_of(xs, column, self.inside) };
             if !b.packed || has == ALL {
                 let new = Q::add(values(v, at, ALL, ALL), x, s);
                 s = if mask == u32::MAX {
@@ -110,16 +107,13 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
         for &[mask, base] in ones {
             let column = first.wrapping_add(base) as usize;
             // SAFETY: as above.
-            let x = unsafe { window(xs, column, self.inside) };
+            let x = unsafe { window_of(xs, column, self.inside) };
             s = or(mask >> shift, Q::add(one(v, value), x, s), s);
             value += 1;
         }
         let (short, wide) = rest.split_at(b.short - b.ones);
         let mut d = 2 * b.differences;
         for &[mask, base] in short {
-            if g == 0 {
-                ask(v, value);
-            }
             let skip = before(mask, b.packed, lower);
             let base = row.wrapping_add(base);
             s = gathered::<T, Q, u16, P, K, S>(
@@ -139,9 +133,6 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
         }
         d = d.div_ceil(2);
         for &[mask, base] in wide {
-            if g == 0 {
-                ask(v, value);
-            }
             let skip = before(mask, b.packed, lower);
             let base = row.wrapping_add(base);
             s = gathered::<T, Q, u32, P, K, S>(
@@ -161,6 +152,40 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
         }
         s
     }
+}
+
+/// `x[at .. at + WIDTH]`; 0 beyond the ends of `x`, unless `inside`.
+///
+/// # Safety
+/// Where `inside`, all of it lies in `x`.
+#[inline(always)]
+// SAFETY: what the caller promises is above.
+unsafe fn window_of<T: Real, const X: usize>(
+    x: [&[T]; X],
+    at: usize,
+    inside: bool,
+) -> [Group<T>; X] {
+    if inside {
+        // SAFETY: the caller's promise.
+        return unsafe { window(x, at) };
+    }
+    let mut xs = [Group::ZERO; X];
+    for k in 0..X {
+        xs[k] = edge(x[k], at as u32);
+    }
+    xs
+}
+
+/// Columns before the first one are large numbers.
+#[inline(never)]
+fn edge<T: Real>(x: &[T], at: u32) -> Group<T> {
+    let mut xs = Group::ZERO;
+    for (l, to) in (0..).zip(&mut xs.0) {
+        if let Some(&x) = x.get(at.wrapping_add(l) as usize) {
+            *to = x;
+        }
+    }
+    xs
 }
 
 /// Places of a step that belong to the rows of `lower`.

@@ -1,7 +1,7 @@
 //! The steps of a slice: those whose columns follow each other, and those that store differences.
 
 use super::Real;
-use super::columns::{ALL, Columns, one, values_on, window};
+use super::columns::{ALL, Columns, one, values, window};
 use super::group::{Group, WIDTH};
 use super::mat::{GROUPS, SLICE, Sums, Terms, zero};
 
@@ -36,7 +36,7 @@ pub(super) fn within<T, const X: usize>(
 /// `value`.
 ///
 /// # Safety
-/// Where `inside`, [`within`] is true or every row has every entry; the latter where `FULL`.
+/// [`within`] is true; where `FULL`, every row has every entry.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 // SAFETY: what the caller promises is above.
@@ -52,7 +52,6 @@ pub(super) unsafe fn regular<
     affine: &[[u32; 2]],
     ones: &[[u32; 2]],
     is_packed: bool,
-    inside: bool,
     i: usize,
     g: usize,
     planes: [&[T]; P],
@@ -69,16 +68,16 @@ pub(super) unsafe fn regular<
         let column = first.wrapping_add(base) as usize;
         for n in 0..N {
             // SAFETY: the caller's promise.
-            let xs = unsafe { window(x, column + n * WIDTH, inside) };
+            let xs = unsafe { window(x, column + n * WIDTH) };
             if FULL || mask == u32::MAX {
-                s[n] = Q::add(values_on(planes, at, ALL, ALL), xs, s[n]);
+                s[n] = Q::add(values(planes, at, ALL, ALL), xs, s[n]);
                 at += WIDTH;
                 continue;
             }
             let mine = mask >> (shift + n * WIDTH) & ALL;
             let placed = if is_packed { mine } else { ALL };
             if mine != 0 {
-                let v = values_on(planes, at, placed, placed);
+                let v = values(planes, at, placed, placed);
                 s[n] = or(mine, Q::add(v, xs, s[n]), s[n]);
             }
             at += placed.count_ones() as usize;
@@ -91,13 +90,13 @@ pub(super) unsafe fn regular<
         if FULL || mask == u32::MAX {
             for n in 0..N {
                 // SAFETY: the caller's promise.
-                let xs = unsafe { window(x, column + n * WIDTH, inside) };
+                let xs = unsafe { window(x, column + n * WIDTH) };
                 s[n] = Q::add(v, xs, s[n]);
             }
         } else {
             for n in 0..N {
                 // SAFETY: the caller's promise.
-                let xs = unsafe { window(x, column + n * WIDTH, inside) };
+                let xs = unsafe { window(x, column + n * WIDTH) };
                 s[n] = or(mask >> (shift + n * WIDTH), Q::add(v, xs, s[n]), s[n]);
             }
         }
@@ -166,7 +165,7 @@ pub(super) fn steps<
         let base = (i as u32).wrapping_add(base);
         if mask == u32::MAX {
             for g in 0..GROUPS {
-                let v = values_on(planes, *value + g * WIDTH, ALL, ALL);
+                let v = values(planes, *value + g * WIDTH, ALL, ALL);
                 let x = C::gather(x, base, differences, *d + g * WIDTH, ALL, ALL);
                 s[g] = Q::add(v, x, s[g]);
             }
@@ -178,7 +177,7 @@ pub(super) fn steps<
             let mine = mask >> (g * WIDTH) & ALL;
             let placed = if is_packed { mine } else { ALL };
             if mine != 0 {
-                let v = values_on(planes, *value, mine, placed);
+                let v = values(planes, *value, mine, placed);
                 let x = C::gather(x, base, differences, *d, mine, placed);
                 s[g] = Q::add(v, x, s[g]);
             }

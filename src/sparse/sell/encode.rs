@@ -11,7 +11,7 @@ const MAX_SHORT: usize = u16::MAX as usize;
 const PARTIAL: usize = 128;
 /// A slice in which one place in this many or fewer is empty keeps them: finding a row's place by
 /// counting others costs a device more than the bytes.
-const EMPTY: usize = 4;
+const EMPTY: usize = 8;
 
 /// The rows of a slice: for each, its first entry in the whole matrix and its columns, ascending.
 pub(super) type Lines<'a> = [(usize, &'a [u32])];
