@@ -1,8 +1,8 @@
 //! Cells dealt out to ranks: parts of like size with few faces between them.
 //!
 //! METIS cuts any mesh well, but leaves ragged parts. Where bisection by coordinates cuts about as
-//! few faces, as in boxes, its straight parts are better: their rows are as regular as those of the
-//! whole, and the matrix format takes a third of the time.
+//! few faces, as in boxes, its straight parts are better: their rows are nearly as regular as those
+//! of the whole.
 
 mod bisect;
 
@@ -23,7 +23,7 @@ pub struct Partition {
 }
 
 /// Bisection is taken where it cuts at most so many times the faces that METIS does.
-const STRAIGHT: f64 = 1.1;
+const STRAIGHT: f64 = 1.0;
 
 impl Partition {
     /// Deals out the vertices of a graph (`adjacent[ptr[v]..ptr[v + 1]]` are the neighbours of

@@ -124,4 +124,19 @@ fn a_prediction_is_near_a_run() {
     let ratio = seconds("step_s") / seconds("measured_s");
     eprintln!("step on 2 ranks, predicted over measured: {ratio:.3} ({point})");
     assert!((0.4..2.5).contains(&ratio), "{point}");
+    // And a run of its own, which knows nothing of predictions.
+    let mut command = mpirun(&folder, 2).expect("MPI is here");
+    command
+        .arg("run")
+        .args(case)
+        .args(["--steps=16", "--quiet"]);
+    command.arg("--json").arg(folder.path("run.json"));
+    let ran = said(command.arg("--out").arg(folder.path("out")));
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let ran_s = folder.json("run.json")["wall_per_step_s"]
+        .as_f64()
+        .expect("a time");
+    let ratio = seconds("step_s") / ran_s;
+    eprintln!("step on 2 ranks, predicted over run: {ratio:.3} ({ran_s:.6} s)");
+    assert!((0.2..5.0).contains(&ratio), "{point} {ran_s}");
 }

@@ -172,7 +172,7 @@ fn devices_beside_ranks() {
 /// while values travel.
 fn hidden_exchanges_change_no_bit() {
     let text = THROUGH_FLOW
-        .replace("cells = [6, 4, 4]", "cells = [16, 8, 8]")
+        .replace("cells = [6, 4, 4]", "cells = [12, 8, 8]")
         .replace("steps = 20", "steps = 2");
     // One folder for all: kernels are compiled once.
     let folder = Folder::new();
