@@ -23,19 +23,19 @@ pub struct Partition {
 }
 
 /// Bisection is taken where it cuts at most so many times the faces that METIS does.
-const STRAIGHT: f64 = 1.0;
+const STRAIGHT: f64 = 1.1;
 
 impl Partition {
     /// Deals out the vertices of a graph (`adjacent[ptr[v]..ptr[v + 1]]` are the neighbours of
-    /// `v`; every edge is listed from both ends), which lie at `centres`, to `ranks` ranks, always
-    /// in the same way.
+    /// `v`; every edge is listed from both ends) to `ranks` ranks, always in the same way; in straight
+    /// parts, if they cut hardly more, where the `centres` of the cells are given.
     ///
     /// # Errors
     /// [`Error::Input`] for more ranks than there are pairs of cells; METIS fails.
     pub fn new(
         ptr: &[usize],
         adjacent: &[u32],
-        centres: &[[f64; 3]],
+        centres: Option<&[[f64; 3]]>,
         ranks: usize,
     ) -> Result<Self> {
         let cells = ptr.len().saturating_sub(1);
@@ -78,7 +78,7 @@ impl Partition {
             k_way(&starts, &ends, ranks)?
         };
         let mut partition = Self::of(part, ranks, ptr, adjacent);
-        if ranks > 1 {
+        if let (2.., Some(centres)) = (ranks, centres) {
             let straight = Self::of(bisect(centres, ranks), ranks, ptr, adjacent);
             if straight.cut as f64 <= STRAIGHT * partition.cut as f64 {
                 partition = straight;
@@ -148,10 +148,10 @@ mod tests {
     #[test]
     fn one_part_needs_no_library_and_too_many_are_refused() {
         let (ptr, adjacent) = path(9);
-        let one = Partition::new(&ptr, &adjacent, &[], 1).unwrap();
+        let one = Partition::new(&ptr, &adjacent, None, 1).unwrap();
         assert_eq!((one.cells.as_slice(), one.cut), ([9].as_slice(), 0));
         assert_eq!(one.balance(), 1.0);
-        let error = Partition::new(&ptr, &adjacent, &[], 5).unwrap_err();
+        let error = Partition::new(&ptr, &adjacent, None, 5).unwrap_err();
         assert_eq!(error.exit_code(), 2);
         assert!(error.to_string().contains("at most 4"), "{error}");
     }

@@ -16,7 +16,7 @@ use crate::flow::boundary::FaceKind;
 use crate::flow::case::{Boundary, Case};
 use crate::flow::operators::{Local, Operators, Scheme};
 use crate::mesh::part::{Cutter, Members};
-use crate::mesh::{Geometry, Mesh, Quality, cell_graph, locality_order};
+use crate::mesh::{CellKind, Geometry, Mesh, Quality, cell_graph, locality_order};
 use crate::{Error, Result};
 
 /// The mesh of a rank and the matrices on it.
@@ -141,7 +141,14 @@ fn deal(case: &Case, comm: &Comm) -> Result<Share> {
     let centres = geometry.centre;
     let ranks = comm.size();
     let (ptr, adjacent) = cell_graph(&mesh);
-    let partition = Partition::new(&ptr, &adjacent, &centres, ranks)?;
+    // Straight parts pay where rows are regular; of other cells they were not measured.
+    let regular = mesh.kinds.iter().all(|k| *k == CellKind::Hexahedron);
+    let partition = Partition::new(
+        &ptr,
+        &adjacent,
+        regular.then_some(centres.as_slice()),
+        ranks,
+    )?;
     drop((ptr, adjacent, centres));
     let by_nodes = scheme == Scheme::Consistent;
     let mut cutter = Cutter::new(&mesh, &partition.part, by_nodes);
