@@ -240,7 +240,7 @@ pub(super) const RANKS: Flag = Flag {
 pub(super) const LAUNCHER: Flag = Flag {
     name: "launcher",
     value: Some("COMMAND"),
-    about: "What starts the ranks, with its flags (default: mpirun)",
+    about: "What starts the ranks, with its flags (default: mpirun of the MPI that this was built with)",
     sets: Sets::Nothing,
 };
 

@@ -97,7 +97,7 @@ fn output_lost(error: std::io::Error) -> Error {
 pub fn turn_to_speak() -> Duration {
     match ranks::RANK.get() {
         None | Some(0) => Duration::ZERO,
-        Some(_) => Duration::from_millis(500),
+        Some(_) => Duration::from_millis(1000),
     }
 }
 

@@ -5,6 +5,7 @@ use std::process::{Command as Process, Stdio};
 
 use super::ranks::Ranks;
 use super::{Args, Command, Console, flags, predict};
+use crate::cluster::launcher;
 use crate::flow::case::{Case, MeshSource};
 use crate::flow::scaling::{Scaling, measure};
 use crate::input::Override;
@@ -97,10 +98,12 @@ fn counts(args: &Args) -> Result<Vec<usize>> {
 
 /// Runs the measurement on `ranks` ranks.
 fn launch(args: &Args, operand: &str, ranks: usize, folder: &Path) -> Result<Scaling> {
-    let launcher = args.path(&flags::LAUNCHER).unwrap_or(Path::new("mpirun"));
-    let launcher = launcher.to_string_lossy().into_owned();
+    let launcher = match args.path(&flags::LAUNCHER) {
+        Some(named) => named.to_string_lossy().into_owned(),
+        None => launcher::launcher().to_owned(),
+    };
     let mut words = launcher.split_whitespace();
-    let program = words.next().unwrap_or("mpirun");
+    let program = words.next().unwrap_or_default();
     let own = std::env::current_exe().map_err(|e| {
         Error::failure(
             format!("this program cannot find itself ({e})"),

@@ -7,6 +7,7 @@
 
 pub mod comm;
 pub mod halo;
+pub mod launcher;
 pub mod network;
 pub mod pack;
 pub mod partition;

@@ -1,16 +1,10 @@
 //! MPI: the launcher and the library of this binary must be of one kind and version.
 
 use super::{Finding, Scene, ok, problem, warning};
+use crate::cluster::launcher::{LAUNCHERS, Mpi, NAMED};
 
 /// Variables in which launchers tell a process how many there are.
 const SIZES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
-/// What is called, and what it is called where several are installed.
-const LAUNCHERS: [&str; 2] = ["mpirun", "mpiexec"];
-const NAMED: [&str; 3] = ["mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra"];
-
-/// What Open MPI and its launchers call themselves.
-const OPEN_MPI: [&str; 3] = ["open mpi", "openmpi", "openrte"];
-
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     vec![match &scene.mpi {
         Some(library) => launcher(scene, &Mpi::of(library)),
@@ -68,42 +62,4 @@ fn place(scene: &Scene, name: &str) -> Option<String> {
     let path = (scene.variable)("PATH")?;
     let mut files = path.split(':').map(|folder| format!("{folder}/{name}"));
     files.find(|file| scene.tree.exists(file.trim_start_matches('/')))
-}
-
-/// What an MPI calls itself, taken apart.
-struct Mpi {
-    kind: &'static str,
-    version: String,
-}
-
-impl Mpi {
-    fn of(text: &str) -> Self {
-        let low = text.to_lowercase();
-        let kind = match () {
-            _ if OPEN_MPI.iter().any(|name| low.contains(name)) => "Open MPI",
-            _ if low.contains("intel") => "Intel MPI",
-            _ if low.contains("mpich") || low.contains("hydra") => "MPICH",
-            _ => "an unknown MPI",
-        };
-        let words = text.split(|c: char| c.is_whitespace() || c == ',' || c == ')');
-        let version = words
-            .map(|w| w.trim_start_matches('v'))
-            .find(|w| w.starts_with(|c: char| c.is_ascii_digit()) && w.contains('.'))
-            .unwrap_or("")
-            .to_owned();
-        Self { kind, version }
-    }
-
-    /// Releases of one major version start each other's programs.
-    fn starts_under(&self, launcher: &Self) -> bool {
-        self.kind == launcher.kind && self.major() == launcher.major()
-    }
-
-    fn major(&self) -> &str {
-        self.version.split('.').next().unwrap_or("")
-    }
-
-    fn name(&self) -> String {
-        format!("{} {}", self.kind, self.version).trim_end().to_owned()
-    }
 }

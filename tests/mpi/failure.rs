@@ -18,22 +18,40 @@ fn endless(folder: &Folder, ranks: usize) -> Option<Command> {
     Some(command)
 }
 
-/// Processes that `parent` has started, by number of their rank.
-fn children(parent: u32) -> Vec<i32> {
+/// The rank that a launcher has told process `pid`, or one that it descends from.
+fn rank_of(pid: i32) -> Option<usize> {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = environment.split(|&b| b == 0);
+    let value = variables.find_map(|v| {
+        let text = std::str::from_utf8(v).ok()?;
+        let (name, value) = text.split_once('=')?;
+        ["OMPI_COMM_WORLD_RANK", "PMI_RANK"]
+            .contains(&name)
+            .then_some(value)
+    });
+    value?.parse().ok()
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let after = stat.rsplit(')').next()?;
+    after.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The ranks that `launcher` has started, by number: some launchers do so through a process of
+/// their own, and a rank may have children.
+fn ranks_of(launcher: i32) -> Vec<i32> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
-        let name = entry.file_name();
-        let Some(pid) = name.to_str().and_then(|n| n.parse::<i32>().ok()) else {
+        let pid = entry.file_name().to_str().and_then(|n| n.parse().ok());
+        let Some((pid, rank)) = pid.and_then(|pid| Some((pid, rank_of(pid)?))) else {
             continue;
         };
-        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        let after = stat.rsplit(')').next().unwrap_or("");
-        let ppid = after.split_whitespace().nth(1).and_then(|p| p.parse().ok());
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        let mark = b"OMPI_COMM_WORLD_RANK=";
-        let at = environment.windows(mark.len()).position(|w| w == mark);
-        if let (Some(at), true) = (at, ppid == Some(parent)) {
-            found.push((environment[at + mark.len()], pid));
+        let above = std::iter::successors(parent(pid), |&p| parent(p)).take(4);
+        let above: Vec<i32> = above.collect();
+        let is_child = above.first().is_some_and(|&p| rank_of(p).is_some());
+        if above.contains(&launcher) && !is_child {
+            found.push((rank, pid));
         }
     }
     found.sort_unstable();
@@ -46,10 +64,13 @@ fn harmed(mut child: Child, signal: i32) -> (Said, Duration) {
     let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
     let mut seen = String::new();
     while !seen.contains("step 2 ") {
-        let n = out.read_line(&mut seen).expect("lines");
-        assert!(n > 0, "the run ended by itself: {seen}");
+        if out.read_line(&mut seen).expect("lines") == 0 {
+            let err = child.wait_with_output().expect("an end").stderr;
+            let err = String::from_utf8_lossy(&err);
+            panic!("the run ended by itself: {seen}{err}");
+        }
     }
-    let ranks = children(child.id());
+    let ranks = ranks_of(child.id() as i32);
     assert_eq!(ranks.len(), 3, "{ranks:?}");
     // SAFETY: a signal to a process that this test has started.
     unsafe { libc::kill(ranks[1], signal) };
@@ -68,6 +89,11 @@ fn harmed(mut child: Child, signal: i32) -> (Said, Duration) {
     (said, start.elapsed())
 }
 
+fn host() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
+    host.trim().to_owned()
+}
+
 #[test]
 fn a_rank_that_hangs_is_named_with_host_and_step() {
     let folder = Folder::new();
@@ -82,8 +108,7 @@ fn a_rank_that_hangs_is_named_with_host_and_step() {
         .lines()
         .find(|l| l.starts_with("error: "))
         .expect("an error");
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
-    let wanted = format!("rank 1 on {} no longer answers", host.trim());
+    let wanted = format!("rank 1 on {} no longer answers", host());
     assert!(
         line.contains(&wanted) && line.contains("at step "),
         "{line}"
@@ -101,9 +126,23 @@ fn a_rank_that_is_killed_ends_the_job() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
     let (said, took) = harmed(command.spawn().expect("mpirun"), libc::SIGKILL);
     assert_ne!(said.code, Some(0));
-    // The launcher names rank and host, the other ranks the step.
-    assert!(said.err.contains("rank 1"), "{}", said.err);
-    assert!(said.err.contains("at step "), "{}", said.err);
+    let errors: Vec<&str> = said
+        .err
+        .lines()
+        .filter(|l| l.starts_with("error: "))
+        .collect();
+    let wanted = format!("error: rank 1 on {} was lost at step ", host());
+    let named: Vec<_> = errors.iter().filter(|l| l.contains(" was lost ")).collect();
+    assert!(
+        named.len() == 1 && named[0].starts_with(&wanted),
+        "{}",
+        said.err
+    );
+    let step = named[0][wanted.len()..]
+        .split(':')
+        .next()
+        .expect("a number");
+    assert!(step.parse::<usize>().is_ok_and(|s| s >= 2), "{}", named[0]);
     assert!(took < Duration::from_secs(40), "{took:?}");
 }
 
@@ -195,4 +234,39 @@ fn ranks_that_share_a_meter_cannot_minimise_energy() {
         assert!(line.contains("run with --objective time"), "{line}");
         assert!(!folder.list("").contains(&"report.json".to_owned()));
     }
+}
+
+/// The launcher of another MPI starts processes that do not find each other.
+#[test]
+fn the_launcher_of_another_mpi_is_refused() {
+    let folder = Folder::new();
+    if mpirun(&folder, 2).is_none() {
+        return;
+    }
+    let (own, other) = match couloir::cluster::mpi_library() {
+        Some(name) if name.contains("Open MPI") => ("Open MPI", "mpirun.mpich"),
+        Some(name) if name.contains("MPICH") => ("MPICH", "mpirun.openmpi"),
+        name => panic!("{name:?}"),
+    };
+    let mut command = Command::new(other);
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    command.env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::null());
+    command.args(["-n", "2", PROGRAM, "run", "cases/cube.toml", "--steps", "1"]);
+    command.arg("--out").arg(folder.path("out"));
+    if Command::new(other).arg("--version").output().is_err() {
+        eprintln!("SKIPPED: {other} is not installed");
+        return;
+    }
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    let said = said(&mut command);
+    assert_eq!(said.code, Some(2), "{}{}", said.out, said.err);
+    let wanted = format!("2 processes were started, but by another MPI than {own}");
+    let line = said.err.lines().find(|l| l.starts_with("error: "));
+    let line = line.expect("an error");
+    assert!(line.contains(&wanted) && line.contains("; "), "{line}");
+    assert!(!folder.path("out").exists(), "a run has begun");
 }

@@ -18,6 +18,9 @@ fn on_boards(folder: &Folder, shell: &str) -> Option<crate::folder::Said> {
         .env("XDG_CACHE_HOME", folder.path(""))
         .env("OUT", folder.path(""))
         .env("CASE", folder.path("case.toml"));
+    if couloir::cluster::mpi_library().is_some_and(|name| name.contains("MPICH")) {
+        command.env("MPI", "mpich");
+    }
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
     let said = said(&mut command);
     if said.code == Some(77) {

@@ -29,11 +29,12 @@ pub fn launcher(folder: &Folder, ranks: usize) -> Option<Command> {
         eprintln!("SKIPPED: this build has no MPI (cargo test --features mpi)");
         return None;
     }
-    if Command::new("mpirun").arg("--version").output().is_err() {
+    let mpirun = couloir::cluster::launcher::launcher();
+    if Command::new(mpirun).arg("--version").output().is_err() {
         eprintln!("SKIPPED: mpirun is not installed");
         return None;
     }
-    let mut command = Command::new("mpirun");
+    let mut command = Command::new(mpirun);
     // MPICH's launcher knows none of these flags, and needs none.
     if version.contains("Open MPI") {
         command.args([

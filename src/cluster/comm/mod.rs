@@ -8,6 +8,7 @@
 mod absent;
 mod bytes;
 mod watch;
+pub mod witness;
 
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -22,6 +23,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use super::launcher::Mpi;
 use super::network::Network;
 use crate::node::topology;
 use crate::{Error, Result};
@@ -31,7 +33,9 @@ pub use twin::{abort, finish, k_way, library};
 
 /// What `couloir --version` says of MPI.
 pub fn version() -> String {
-    library().map_or("without MPI".into(), |name| format!("with {name}"))
+    library().map_or("without MPI".into(), |text| {
+        format!("with {}", Mpi::of(&text).name())
+    })
 }
 
 /// Values of one reduction at most: so many sums and so many largest values.
@@ -120,6 +124,7 @@ impl Comm {
             .iter()
             .map(|h| String::from_utf8_lossy(h).into_owned());
         *comm.hosts.borrow_mut() = names.collect();
+        comm.at_step(0);
         Ok(Rc::new(comm))
     }
 

@@ -1,25 +1,41 @@
 //! The twin with MPI (Open MPI or MPICH, through rsmpi's bindings), and METIS.
 
+use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
+use std::time::Duration;
 
 use mpi::ffi;
 
-use super::{REDUCE_MOST, Ticket, Transport};
+use super::{REDUCE_MOST, Ticket, Transport, witness};
+use crate::cluster::launcher::{self, Mpi};
+use crate::node::topology;
 use crate::{Error, Result};
 
 /// What launchers set for each process they start.
 const LAUNCHERS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PMI_FD"];
+/// What they set to the number of processes.
+const SIZES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
-/// All processes of the job; MPI ends with it.
+/// All processes of the job.
 struct World {
-    comm: ffi::MPI_Comm,
     rank: usize,
     size: usize,
+    handles: Handles,
+}
+
+/// What MPI has made for this program, until [`finish`].
+#[derive(Clone, Copy)]
+struct Handles {
+    comm: ffi::MPI_Comm,
     /// `2 * REDUCE_MOST` numbers as one element, and how two of them are combined.
     pack: ffi::MPI_Datatype,
     combine: ffi::MPI_Op,
+}
+
+thread_local! {
+    static HANDLES: Cell<Option<Handles>> = const { Cell::new(None) };
 }
 
 fn check(call: &str, code: c_int) -> Result<()> {
@@ -68,7 +84,7 @@ unsafe extern "C" fn combine(
 /// Joins the other processes, where a launcher has started this one.
 ///
 /// # Errors
-/// MPI does not start.
+/// MPI does not start; [`Error::Input`] where the launcher is another MPI's.
 pub fn launch() -> Result<Option<Box<dyn Transport>>> {
     if !LAUNCHERS
         .iter()
@@ -76,6 +92,7 @@ pub fn launch() -> Result<Option<Box<dyn Transport>>> {
     {
         return Ok(None);
     }
+    witness::stand_by(&topology::host_name());
     let mut provided = 0;
     // SAFETY: called once, before any other MPI call; null arguments are allowed.
     let code = unsafe {
@@ -122,13 +139,40 @@ pub fn launch() -> Result<Option<Box<dyn Transport>>> {
     // SAFETY: written by the calls above, all of which succeeded.
     let (comm, pack, combine) =
         unsafe { (comm.assume_init(), pack.assume_init(), op.assume_init()) };
-    Ok(Some(Box::new(World {
+    let handles = Handles {
         comm,
-        rank: rank as usize,
-        size: size as usize,
         pack,
         combine,
+    };
+    HANDLES.set(Some(handles));
+    if size == 1 {
+        witness::dismiss();
+        belongs_together()?;
+    }
+    Ok(Some(Box::new(World {
+        rank: rank as usize,
+        size: size as usize,
+        handles,
     })))
+}
+
+/// A launcher of another MPI starts as many runs as processes, each of which believes to be alone.
+fn belongs_together() -> Result<()> {
+    let asked = |name: &&str| std::env::var(name).ok()?.parse::<usize>().ok();
+    let Some(n @ 2..) = SIZES.iter().find_map(asked) else {
+        return Ok(());
+    };
+    Err(Error::input(
+        "mpirun",
+        format!(
+            "{n} processes were started, but by another MPI than {}, which this build is for",
+            Mpi::of(&library().unwrap_or_default()).name()
+        ),
+        match launcher::launcher() {
+            "mpirun" => "build with the MPI whose mpirun comes first in PATH".to_owned(),
+            name => format!("start them with {name}"),
+        },
+    ))
 }
 
 impl World {
@@ -169,7 +213,7 @@ impl Transport for World {
                     ffi::RSMPI_UINT8_T,
                     to as c_int,
                     tag,
-                    self.comm,
+                    self.handles.comm,
                     request.as_mut_ptr(),
                 ),
             )?;
@@ -190,7 +234,7 @@ impl Transport for World {
                     ffi::RSMPI_UINT8_T,
                     from as c_int,
                     tag,
-                    self.comm,
+                    self.handles.comm,
                     request.as_mut_ptr(),
                 ),
             )?;
@@ -209,9 +253,9 @@ impl Transport for World {
                     values.cast(),
                     values.cast::<[f64; 2 * REDUCE_MOST]>().add(1).cast(),
                     1,
-                    self.pack,
-                    self.combine,
-                    self.comm,
+                    self.handles.pack,
+                    self.handles.combine,
+                    self.handles.comm,
                     request.as_mut_ptr(),
                 ),
             )?;
@@ -249,13 +293,38 @@ fn is_up() -> bool {
     begun != 0 && ended == 0
 }
 
-/// Leaves the other processes, at the end of the program: nothing may be under way.
+/// What MPI may take to end, s. (MPICH 4.0 over UCX and TCP sometimes never does: one rank waits for
+/// answers of others that listen no more.)
+const END_S: libc::c_uint = 10;
+
+/// Leaves the other processes, at the end of the program: nothing may be under way, and all results
+/// are written.
 pub fn finish() {
-    if is_up() {
-        // SAFETY: MPI is up, and no call of it follows.
-        unsafe { ffi::MPI_Finalize() };
+    extern "C" fn leave(_: libc::c_int) {
+        // SAFETY: _exit may be called in a signal handler.
+        unsafe { libc::_exit(0) };
     }
+    if is_up() {
+        // SAFETY: MPI is up, no call of it follows, and the handles are taken once; the handler
+        // calls nothing that is not allowed in one.
+        unsafe {
+            witness::told();
+            libc::signal(libc::SIGALRM, leave as *const () as libc::sighandler_t);
+            libc::alarm(END_S);
+            if let Some(mut made) = HANDLES.take() {
+                ffi::MPI_Op_free(&raw mut made.combine);
+                ffi::MPI_Type_free(&raw mut made.pack);
+                ffi::MPI_Comm_free(&raw mut made.comm);
+            }
+            ffi::MPI_Finalize();
+        }
+    }
+    witness::dismiss();
 }
+
+/// What was written last is on its way to the terminal for so long: MPICH's launcher drops what it has
+/// not passed on when the job is aborted.
+const HEARD: Duration = Duration::from_millis(200);
 
 /// Ends all processes; returns where there is no other.
 pub fn abort(code: i32) {
@@ -269,6 +338,8 @@ pub fn abort(code: i32) {
         ffi::MPI_Comm_size(ffi::RSMPI_COMM_WORLD, &raw mut size);
     }
     if size > 1 {
+        witness::told_for_all();
+        std::thread::sleep(HEARD);
         // SAFETY: MPI is up.
         unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, code) };
     }

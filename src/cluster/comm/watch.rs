@@ -1,10 +1,10 @@
 //! Waiting, with an end: polls, a deadline, and who has gone silent.
 
 use std::io::Write;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{Comm, Ticket};
+use super::{Comm, Ticket, witness};
 use crate::{Error, Result};
 
 /// Patience until the first step: ranks wait there for rank 0's mesh and for compilers.
@@ -15,21 +15,21 @@ const GRACE: Duration = Duration::from_secs(3);
 const POLLS: u32 = 256;
 const ALIVE: i32 = 13;
 
-static RANK: AtomicUsize = AtomicUsize::new(0);
-static STEP: AtomicUsize = AtomicUsize::new(0);
-
-/// Keeps rank and step where [`last_words`] finds them.
+/// Keeps rank and step where [`say_last_words`] and the witness find them.
 pub(super) fn note_step(rank: usize, step: usize) {
-    RANK.store(rank, Ordering::Relaxed);
-    STEP.store(step, Ordering::Relaxed);
+    witness::note().rank.store(rank, Ordering::Relaxed);
+    witness::note().step.store(step, Ordering::Relaxed);
 }
 
 /// Says which step was reached when a launcher ends this rank because another one is lost. Two ranks
 /// do so, for one may be the lost one.
 pub(super) fn say_last_words() {
     extern "C" fn last_words(_: libc::c_int) {
-        let begun = STEP.load(Ordering::Relaxed) > 0;
-        if !begun || RANK.load(Ordering::Relaxed) > 1 {
+        witness::told();
+        let note = witness::note();
+        let rank = note.rank.load(Ordering::Relaxed);
+        let step = note.step.load(Ordering::Relaxed);
+        if step == 0 || rank > 1 {
             // SAFETY: _exit may be called in a signal handler.
             unsafe { libc::_exit(1) };
         }
@@ -39,9 +39,8 @@ pub(super) fn say_last_words() {
         // Formatting integers into an array allocates nothing.
         let _ = writeln!(
             rest,
-            "error: rank {} was told to end at step {}: another rank was lost, or the job was cancelled",
-            RANK.load(Ordering::Relaxed),
-            STEP.load(Ordering::Relaxed)
+            "error: rank {rank} was told to end at step {step}: another rank was lost, or the job \
+             was cancelled",
         );
         let used = room - rest.len();
         // SAFETY: write and _exit may be called in a signal handler; the array is live.

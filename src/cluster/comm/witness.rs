@@ -1,0 +1,185 @@
+//! A process beside each rank, which outlives it and tells when it was killed: some launchers
+//! (MPICH's) end the other ranks at once, so that none of them is left to say a word.
+//!
+//! The witness is forked before MPI starts. It waits for a robust lock that the rank holds as long
+//! as it lives, and reads rank and step from the page that both share. Where the rank has not said
+//! that its end is in order, the witness does the telling. One witness of a machine tells, the
+//! first: the launcher kills the other ranks after the one that was lost. (The system gives up the
+//! locks of a process before it closes its sockets, by which launchers learn of its end.)
+
+use std::cell::{Cell, UnsafeCell};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+/// What a rank lets others know of itself.
+pub struct Note {
+    /// Its number.
+    pub rank: AtomicUsize,
+    /// The time step, from 1; 0 before the first.
+    pub step: AtomicUsize,
+    /// Whether the rank has told by itself why it ends, or ends as it should.
+    told: AtomicBool,
+    /// Held by the rank's main thread.
+    alive: UnsafeCell<libc::pthread_mutex_t>,
+}
+
+// SAFETY: all but the lock is atomic, and a lock is there to be shared.
+unsafe impl Sync for Note {}
+
+/// That of a process without a witness.
+static ALONE: Note = Note {
+    rank: AtomicUsize::new(0),
+    step: AtomicUsize::new(0),
+    told: AtomicBool::new(false),
+    alive: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
+};
+static SHARED: AtomicPtr<Note> = AtomicPtr::new(std::ptr::null_mut());
+
+thread_local! {
+    /// The witness of this process.
+    static WITNESS: Cell<Option<libc::pid_t>> = const { Cell::new(None) };
+}
+
+/// This process's.
+pub fn note() -> &'static Note {
+    // SAFETY: null, or a page that is never unmapped.
+    unsafe { SHARED.load(Ordering::Acquire).as_ref() }.unwrap_or(&ALONE)
+}
+
+/// How long a witness keeps the others of its machine from telling, s.
+const HUSH_S: u32 = 3;
+
+/// Starts the witness, before MPI does. Where that is not possible there is none.
+pub fn stand_by(host: &str) {
+    // SAFETY: new memory that nobody else knows, and the page is large enough for a note, whose
+    // zeros are a valid value until the lock is made; the new process never returns.
+    unsafe {
+        let page = libc::mmap(
+            std::ptr::null_mut(),
+            size_of::<Note>(),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        if page == libc::MAP_FAILED {
+            return;
+        }
+        SHARED.store(page.cast(), Ordering::Release);
+        let mut kind = std::mem::MaybeUninit::uninit();
+        let made = libc::pthread_mutexattr_init(kind.as_mut_ptr()) == 0
+            && libc::pthread_mutexattr_setpshared(kind.as_mut_ptr(), libc::PTHREAD_PROCESS_SHARED)
+                == 0
+            && libc::pthread_mutexattr_setrobust(kind.as_mut_ptr(), libc::PTHREAD_MUTEX_ROBUST)
+                == 0
+            && libc::pthread_mutex_init(note().alive.get(), kind.as_ptr()) == 0
+            && libc::pthread_mutex_lock(note().alive.get()) == 0;
+        if !made {
+            return;
+        }
+        let launcher = libc::getppid();
+        match libc::fork() {
+            0 => watch(launcher, host),
+            pid => WITNESS.set((pid > 0).then_some(pid)),
+        }
+    }
+}
+
+/// From now on the end of this process needs no witness.
+pub fn told() {
+    note().told.store(true, Ordering::Release);
+}
+
+/// Keeps the witnesses of this machine silent, too: this rank tells why all of them end.
+pub fn told_for_all() {
+    told();
+    // SAFETY: the socket is left open until the process ends.
+    unsafe { is_first(libc::getppid()) };
+}
+
+/// Sends the witness away.
+pub fn dismiss() {
+    told();
+    if let Some(pid) = WITNESS.take() {
+        // SAFETY: the lock is held by this thread, which has made the witness, and both are let go
+        // once.
+        unsafe {
+            libc::pthread_mutex_unlock(note().alive.get());
+            libc::waitpid(pid, std::ptr::null_mut(), 0);
+        }
+    }
+}
+
+/// The life of a witness.
+///
+/// # Safety
+/// Called in a new process alone.
+unsafe fn watch(launcher: libc::pid_t, host: &str) -> ! {
+    // SAFETY: nothing here allocates or takes a lock but the one that is shared, so it may be
+    // called in a process forked from any other; the buffers are live.
+    unsafe {
+        // A session of its own: the launcher's signals are for the rank.
+        libc::setsid();
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+        // Standard error alone is kept: launchers wait until the others are closed.
+        for fd in 0..libc::sysconf(libc::_SC_OPEN_MAX).clamp(64, 4096) as libc::c_int {
+            if fd != libc::STDERR_FILENO {
+                libc::close(fd);
+            }
+        }
+        libc::pthread_mutex_lock(note().alive.get());
+        let note = note();
+        if !note.told.load(Ordering::Acquire) && is_first(launcher) {
+            let mut text = [0u8; 512];
+            let room = text.len();
+            let mut rest = &mut text[..];
+            // Formatting into an array allocates nothing.
+            let rank = note.rank.load(Ordering::Relaxed);
+            let _ = write!(rest, "error: rank {rank} on {host} was lost ");
+            let _ = match note.step.load(Ordering::Relaxed) {
+                0 => write!(rest, "before the first step"),
+                step => write!(rest, "at step {step}"),
+            };
+            let _ = writeln!(
+                rest,
+                ": it was killed, or crashed; look at that host's system log, its memory and \
+                 temperature"
+            );
+            let used = room - rest.len();
+            libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), used);
+            libc::close(libc::STDERR_FILENO);
+            libc::sleep(HUSH_S);
+        }
+        libc::_exit(0)
+    }
+}
+
+/// Whether no other process below `launcher` on this machine has asked so recently.
+///
+/// # Safety
+/// None but that of the calls in it; fit for a new process.
+unsafe fn is_first(launcher: libc::pid_t) -> bool {
+    // SAFETY: an all-zero address is a valid one; the length is within it.
+    unsafe {
+        let mut address: libc::sockaddr_un = std::mem::zeroed();
+        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        // A name that begins with zero is no file, and goes with its socket.
+        let mut name = [0u8; 64];
+        let mut rest = &mut name[1..];
+        let _ = write!(rest, "couloir-lost-{launcher}");
+        for (to, &from) in address.sun_path.iter_mut().zip(&name) {
+            *to = from as libc::c_char;
+        }
+        let socket = libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        let length = size_of::<libc::sa_family_t>() + name.len();
+        // Where there are no sockets, better two witnesses than none.
+        socket < 0
+            || libc::bind(
+                socket,
+                (&raw const address).cast(),
+                length as libc::socklen_t,
+            ) == 0
+    }
+}
