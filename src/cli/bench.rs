@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Args, Command, Console, flags};
 use crate::bench::{self, Bench, Format, Options, Ordering, Origin, Side, matrices};
+use crate::energy::external::{Column, External, Unit};
 use crate::energy::{self, Context, Gauge};
 use crate::input::nearest;
 use crate::node::{Config, DeviceChoice, MemoryKind};
@@ -28,6 +29,9 @@ pub(super) const COMMAND: Command = Command {
         flags::FLUSH,
         flags::EXHAUSTIVE,
         flags::ENERGY,
+        flags::METER,
+        flags::METER_COLUMN,
+        flags::METER_UNIT,
         flags::DEVICE,
         flags::MEMORY,
         flags::THREADS,
@@ -66,7 +70,11 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
         exhaustive: args.has(&flags::EXHAUSTIVE),
         energy: args.has(&flags::ENERGY),
     };
-    let (source, notes) = energy::open(&Context::at(Path::new("/")))?;
+    let context = Context {
+        external: external(args)?,
+        ..Context::at(Path::new("/"))
+    };
+    let (source, notes) = energy::open(&context)?;
     if let (true, Some(why)) = (options.energy, source.why_not()) {
         let remedy = "see `couloir devices` for what is missing, or leave out --energy";
         return Err(Error::input("--energy", why, remedy));
@@ -168,6 +176,41 @@ fn origin(args: &Args) -> Result<Origin> {
         (None, None, None) => Ok(Origin::Rows(ROWS)),
         _ => Err(Error::input("couloir bench", many, "keep one of them")),
     }
+}
+
+/// The meter that the user names.
+fn external(args: &Args) -> Result<Option<External>> {
+    let wrong = |flag: &flags::Flag, text: &str, why: String| {
+        let (what, remedy) = why.split_once("; ").unwrap_or((&why, "see the README"));
+        Error::input(format!("--{} {text}", flag.name), what, remedy)
+    };
+    let Some(text) = args.text(&flags::METER)? else {
+        return Ok(None);
+    };
+    let address = text
+        .parse()
+        .map_err(|why| wrong(&flags::METER, text, why))?;
+    let mut external = External {
+        address,
+        column: Column::Number(1),
+        unit: Unit::default(),
+        place: format!("--{} {text}", flags::METER.name),
+    };
+    if let Some(text) = args.text(&flags::METER_COLUMN)? {
+        external.column = match text.parse() {
+            Ok(0) => {
+                let why = "columns are counted from 1; give one, or its name".to_owned();
+                return Err(wrong(&flags::METER_COLUMN, text, why));
+            }
+            Ok(number) => Column::Number(number),
+            Err(_) => Column::Name(text.to_owned()),
+        };
+    }
+    if let Some(text) = args.text(&flags::METER_UNIT)? {
+        let unit = text.parse();
+        external.unit = unit.map_err(|why| wrong(&flags::METER_UNIT, text, why))?;
+    }
+    Ok(Some(external))
 }
 
 /// The member of `all` that `flag` names.

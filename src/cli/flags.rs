@@ -96,6 +96,20 @@ pub(super) const METER: Flag = Flag {
     sets: Sets::Text("energy.meter"),
 };
 
+pub(super) const METER_COLUMN: Flag = Flag {
+    name: "meter-column",
+    value: Some("N|NAME"),
+    about: "The column of its lines that counts, 1 by default, or its name in a header line",
+    sets: Sets::Key("energy.column"),
+};
+
+pub(super) const METER_UNIT: Flag = Flag {
+    name: "meter-unit",
+    value: Some("UNIT"),
+    about: "The unit of that number: W by default, mW, uW, J, mJ, uJ, Wh, mWh or kWh",
+    sets: Sets::Text("energy.unit"),
+};
+
 pub(super) const IDLE_SECONDS: Flag = Flag {
     name: "idle-seconds",
     value: Some("S"),

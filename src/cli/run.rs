@@ -40,6 +40,8 @@ pub(super) const COMMAND: Command = Command {
         flags::PRECISION,
         flags::OBJECTIVE,
         flags::METER,
+        flags::METER_COLUMN,
+        flags::METER_UNIT,
         flags::IDLE_SECONDS,
         flags::OVERLAP,
         flags::OUT,

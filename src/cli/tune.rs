@@ -30,6 +30,8 @@ pub(super) const COMMAND: Command = Command {
         flags::PRECISION,
         flags::OBJECTIVE,
         flags::METER,
+        flags::METER_COLUMN,
+        flags::METER_UNIT,
         flags::OUT,
         flags::QUIET,
     ],

@@ -300,6 +300,22 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_counts_for_the_cluster_that_it_is_pinned_in() {
+        let cluster = |cores: &[usize]| Cluster {
+            cores: cores.to_vec(),
+            capacity: None,
+            part: None,
+            max_khz: None,
+        };
+        let clusters = [cluster(&[4, 5, 6, 7]), cluster(&[0, 1, 2, 3])];
+        let of = |cores: &[usize]| clusters_of_threads(cores, &clusters);
+        assert_eq!(of(&[4, 5, 6, 7, 0, 1]), [0, 0, 0, 0, 1, 1]);
+        // Numbered in the order of the threads.
+        assert_eq!(of(&[0, 4, 1, 5]), [0, 1, 0, 1]);
+        assert_eq!(of(&[2, 3]), [0, 0]);
+    }
+
+    #[test]
     fn a_panic_in_any_part_reaches_the_caller_after_the_others_have_finished() {
         let pool = Pool::new(3, topology::allowed_cores());
         for wrong in 0..3 {

@@ -106,6 +106,31 @@ fn equal_cores_are_one_cluster() {
     assert_eq!(numbers(&found(&made, &[0, 1, 2])), [[0, 1, 2]]);
 }
 
+/// Each of the three tells clusters apart where the others are silent or equal.
+#[test]
+fn capacity_or_midr_alone_tell_clusters_apart() {
+    let made = Made::new();
+    for n in 0..4 {
+        core(&made, n, if n < 2 { "430" } else { "1024" }, "", "");
+    }
+    let clusters = found(&made, &[0, 1, 2, 3]);
+    assert_eq!(numbers(&clusters), [[2, 3], [0, 1]]);
+    assert_eq!(clusters[1].capacity, Some(430));
+
+    // An Exynos 5422 under a 64-bit kernel's eyes: A7 and A15 of one frequency.
+    let made = Made::new();
+    for (n, midr) in ["0x410fc073", "0x412fc0f3", "0x410fc073"]
+        .into_iter()
+        .enumerate()
+    {
+        core(&made, n, "", midr, "1400000");
+    }
+    let clusters = found(&made, &[0, 1, 2]);
+    assert_eq!(numbers(&clusters), [&[0, 2][..], &[1]]);
+    assert_eq!(clusters[0].part, Some(0xc07));
+    assert_eq!(clusters[1].part, Some(0xc0f));
+}
+
 fn parts(shares: &Shares, threads: usize, n: usize) -> Vec<usize> {
     let mut next = 3;
     let mut lengths = Vec::new();

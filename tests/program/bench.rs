@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use crate::run_energy::meter;
 use serde_json::Value;
 
 fn couloir(args: &[&str]) -> Output {
@@ -226,6 +227,47 @@ fn the_cells_of_a_mesh_are_a_matrix() {
     assert_eq!(bytes.len() as u64, 32 + 8 * (rows + 1) + 12 * nnz);
 }
 
+/// Calls of microseconds, far shorter than the sensor's interval: repeated until one's energy is
+/// known.
+#[test]
+fn energy_of_short_calls_is_measured_to_two_percent() {
+    let folder = Folder::new("energy");
+    // It sends 12500 in its second column.
+    let address = meter(12.5e3);
+    let (text, json) = measured(
+        &folder,
+        &[
+            "bench",
+            "axpy",
+            "--rows",
+            "20000",
+            "--where",
+            "cpu",
+            "--energy",
+            "--meter",
+            &address,
+            "--meter-column",
+            "2",
+            "--meter-unit",
+            "mW",
+        ],
+    );
+    let result = &json["results"][0];
+    let number = |name: &str| {
+        result[name]
+            .as_f64()
+            .unwrap_or_else(|| panic!("{name}: {result}"))
+    };
+    let fraction = number("uncertainty_fraction");
+    assert!(fraction > 0.0 && fraction <= 0.02, "{result}");
+    // The fastest call took less than the mean of those that were metered; what else the machine
+    // does makes that longer.
+    let least = 12.5 * number("seconds_min") * (1.0 - fraction);
+    let joules = number("joules");
+    assert!(joules >= least && joules < 100.0 * least, "{result}");
+    assert!(text.contains(&address), "{text}");
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let folder = Folder::new("refused");
@@ -317,6 +359,22 @@ fn what_makes_no_sense_is_refused() {
             "there is nothing to measure on",
         ),
         (&["bench", "spmv", "dot"], "dot: this word is one too many"),
+        (
+            &["bench", "axpy", "--meter", "tcp:here"],
+            "--meter tcp:here: \"tcp:here\" names no host and port; give serial:DEVICE@BAUD",
+        ),
+        (
+            &["bench", "axpy", "--meter", "tcp:127.0.0.1:1"],
+            "--meter tcp:127.0.0.1:1: ",
+        ),
+        (
+            &["bench", "axpy", "--meter", "tcp:h:1", "--meter-column", "0"],
+            "--meter-column 0: columns are counted from 1",
+        ),
+        (
+            &["bench", "axpy", "--meter", "tcp:h:1", "--meter-unit", "V"],
+            "--meter-unit V: \"V\" is no unit of a meter; give one of W, mW",
+        ),
     ];
     for (args, message) in cases {
         let mut args = args.to_vec();

@@ -286,6 +286,34 @@ fn hosts_work_on_one_case_under_mpirun() {
     assert!(own.is_empty(), "not in the hosts' own folders: {own:?}");
 }
 
+/// Of hosts that were to work together, one that cannot is named, and nothing is run without it.
+#[test]
+fn a_run_under_mpirun_takes_every_host_or_none() {
+    let kinds = [
+        ("alpha", Kind::Good),
+        ("refuses", Kind::Refuses),
+        ("other", Kind::Other),
+    ];
+    let Some(cluster) = Cluster::new(&kinds) else {
+        return;
+    };
+    let file = cluster.file("run");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("mpi = 'openmpi'\n{text}")).unwrap();
+    let said = cluster.deploy(&file, &[]);
+    assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+    assert!(said.err.contains("nothing was run"), "{}", said.err);
+    for part in [
+        "\nrefuses  FAILED  cannot be reached",
+        "Permission denied",
+        "\nother  FAILED  is riscv64, not the",
+    ] {
+        let out = format!("\n{}", said.out);
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    assert!(!cluster.folder.path("alpha/run/out").exists());
+}
+
 #[test]
 fn a_host_that_fails_is_named_with_the_reason() {
     let mut kinds = vec![

@@ -1,8 +1,10 @@
 //! `couloir run` with a meter outside the node: a TCP listener plays one.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::time::Duration;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::folder::Folder;
 
@@ -16,7 +18,7 @@ const CAVITY: [&str; 5] = [
 ];
 
 /// A meter of constant power; returns its address. Its thread ends with the test's process.
-fn meter(watts: f64) -> String {
+pub fn meter(watts: f64) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -111,4 +113,89 @@ fn energy_is_not_minimised_or_benched_without_a_sensor() {
         "{}",
         said.err
     );
+}
+
+/// The program where /sys/class is a folder of this test: a package that draws 20 W, and a zone
+/// that reaches its trip point on the way.
+#[test]
+fn made_counters_are_measured_and_heat_is_told_with_its_step() {
+    let possible = Command::new("unshare").args(["--mount", "true"]).status();
+    if !possible.is_ok_and(|s| s.success()) || !Path::new("/sys/class").exists() {
+        let text = "SKIPPED: run_energy: /sys/class cannot be replaced without being root\n";
+        return std::io::stderr().write_all(text.as_bytes()).unwrap();
+    }
+    let folder = Folder::new();
+    let (package, zone) = ("class/powercap/intel-rapl:0", "class/thermal/thermal_zone0");
+    for name in [package, zone] {
+        std::fs::create_dir_all(folder.path(name)).unwrap();
+    }
+    // As the kernel does: readers see the old or the new text.
+    let put = |name: &str, text: &str| {
+        let new = folder.write("class/new", text);
+        std::fs::rename(new, folder.path(name)).unwrap();
+    };
+    put(&format!("{package}/name"), "package-0\n");
+    put(&format!("{package}/max_energy_range_uj"), "262143328850\n");
+    put(&format!("{package}/energy_uj"), "1000000\n");
+    put(&format!("{zone}/type"), "soc-thermal\n");
+    put(&format!("{zone}/temp"), "60000\n");
+    put(&format!("{zone}/trip_point_0_type"), "passive\n");
+    put(&format!("{zone}/trip_point_0_temp"), "75000\n");
+
+    let json = folder.path("report.json");
+    let run = folder.command(
+        &[
+            &CAVITY[..],
+            &["--steps", "400", "--json", json.to_str().unwrap()],
+        ]
+        .concat(),
+    );
+    let mut command = Command::new("unshare");
+    let script = "mount --bind \"$0\" /sys/class && exec \"$@\"";
+    command.args(["--mount", "sh", "-c", script]);
+    command.arg(folder.path("class")).arg(run.get_program());
+    command.args(run.get_args()).stdin(Stdio::null());
+    command.current_dir(run.get_current_dir().unwrap());
+    command.env("XDG_CACHE_HOME", folder.path(""));
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        out.read_to_string(&mut text).unwrap();
+        text
+    });
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "it does not end"
+        );
+        let passed = start.elapsed();
+        let uj = 1_000_000 + 20 * passed.as_micros();
+        put(&format!("{package}/energy_uj"), &format!("{uj}\n"));
+        if passed > Duration::from_millis(800) {
+            put(&format!("{zone}/temp"), "80000\n");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let text = reader.join().unwrap();
+    let report = folder.json("report.json");
+    let energy = &report["energy"];
+    assert_eq!(energy["measured"], true, "{text}");
+    assert_eq!(energy["source"], "RAPL package-0", "{energy}");
+    let watts = energy["watts_mean"].as_f64().expect("measured");
+    assert!((watts / 20.0 - 1.0).abs() < 0.02, "{energy}");
+    let told = text
+        .lines()
+        .find(|l| l.contains("passive trip point of 75"));
+    let told = told.unwrap_or_else(|| panic!("{text}"));
+    let step: usize = told
+        .strip_prefix("step ")
+        .and_then(|rest| rest.split(':').next()?.parse().ok())
+        .unwrap_or_else(|| panic!("{told}"));
+    assert!((1..=400).contains(&step), "{told}");
+    assert!(told.contains("soc-thermal"), "{told}");
+    // Each kernel's energy is measured, too, and the uncertainty is printed.
+    assert!(!text.contains('~'), "{text}");
+    assert!(text.contains(" ± "), "{text}");
 }
