@@ -6,7 +6,7 @@
    LANES    partial sums per block
    SLICE    rows per slice of a sliced-ELLPACK matrix
    STREAMED 1 in kernels that only reduce vectors, where ITEM is less than BLOCK
-   REGULAR  1 in a program for matrices of regular slices only
+   SMALL    1 in a program of kernels that need few registers: one matrix, one vector
    Results must not depend on the device: fused multiply-adds are written out, and the compiler
    may not make others. */
 #pragma OPENCL FP_CONTRACT OFF
@@ -28,9 +28,15 @@ typedef PASTE(REAL, VECTOR) realv;
 /* The rows of this work-item, VECTOR at a time: i, .., i+VECTOR-1. Where a kernel is STREAMED (1),
    LANES / VECTOR work-items have a block, each the rows of its lanes; a group has one block or two. */
 #define EACH_ROW(i) CASE_(EACH_ROW_, STREAMED)(i)
+#if ITEM == VECTOR
+#define EACH_ROW_0(i)                                                       \
+    for (size_t i = get_global_id(0) * ITEM, PASTE(i, _more) = 1;           \
+         PASTE(i, _more); PASTE(i, _more) = 0)
+#else
 #define EACH_ROW_0(i)                                                       \
     for (size_t i = get_global_id(0) * ITEM, PASTE(i, _end) = i + ITEM;     \
          i < PASTE(i, _end); i += VECTOR)
+#endif
 #define EACH_ROW_1(i)                                                       \
     for (size_t i = get_global_id(0) / (LANES / VECTOR) * BLOCK +           \
                     get_global_id(0) % (LANES / VECTOR) * VECTOR,           \

@@ -8,16 +8,16 @@ __kernel void face_flux_kernel(__global REAL *psi, __global const REAL *base,
                                __global const REAL *b1, __global const REAL *b2) {
     EACH_ROW(i) {
         realv s = LOAD(base, i);
-        EACH_ENTRY(e, a, i) {
+        EACH_ENTRY(e, a, i, {
             s = fma(VALUE(a0, e), GATHER(u0, e), s);
             s = fma(VALUE(a1, e), GATHER(u1, e), s);
             s = fma(VALUE(a2, e), GATHER(u2, e), s);
-        }
-        EACH_ENTRY(e, b, i) {
+        })
+        EACH_ENTRY(e, b, i, {
             s = fma(VALUE(b0, e), GATHER(n0, e), s);
             s = fma(VALUE(b1, e), GATHER(n1, e), s);
             s = fma(VALUE(b2, e), GATHER(n2, e), s);
-        }
+        })
         STORE(psi, i, s);
     }
 }

@@ -5,7 +5,7 @@ __kernel void fsai_begin_kernel(__global REAL *r, __global REAL *p, __global REA
     REDUCTION(s);
     EACH_ROW(i) {
         realv v = (realv)(0);
-        EACH_ENTRY(e, g, i) v = fma(VALUE(g_val, e), GATHER(t, e), v);
+        EACH_ENTRY(e, g, i, v = fma(VALUE(g_val, e), GATHER(t, e), v))
         STORE(r, i, v);
         STORE(p, i, v);
         STORE(z, i, (realv)(0));

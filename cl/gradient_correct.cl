@@ -8,18 +8,18 @@ __kernel void gradient_correct_kernel(
     __global const REAL *b0, __global const REAL *b1, __global const REAL *b2, const REAL dt) {
     EACH_ROW(i) {
         realv t0 = LOAD(base0, i), t1 = LOAD(base1, i), t2 = LOAD(base2, i);
-        EACH_ENTRY(e, a, i) {
+        EACH_ENTRY(e, a, i, {
             const realv x = GATHER(p, e);
             t0 = fma(VALUE(a0, e), x, t0);
             t1 = fma(VALUE(a1, e), x, t1);
             t2 = fma(VALUE(a2, e), x, t2);
-        }
-        EACH_ENTRY(e, b, i) {
+        })
+        EACH_ENTRY(e, b, i, {
             const realv x = GATHER(q, e);
             t0 = fma(VALUE(b0, e), x, t0);
             t1 = fma(VALUE(b1, e), x, t1);
             t2 = fma(VALUE(b2, e), x, t2);
-        }
+        })
         STORE(g0, i, t0);
         STORE(g1, i, t1);
         STORE(g2, i, t2);

@@ -1,18 +1,16 @@
 /* A compressed sliced-ELLPACK matrix; the format is described in src/sparse/sell/mod.rs, and
-   src/kernel/mat.rs is the twin of this file. EACH_ENTRY(e, m, i) takes the entries of the rows
-   i .. i + VECTOR of matrix m in turn, the diagonal first and then by ascending column; VALUE(p, e)
-   is their value in plane p, GATHER(x, e) is x at their columns. Where a row lacks an entry they
-   are -0 and 0, which adds nothing.
+   src/kernel/mat.rs is the twin of this file. EACH_ENTRY(e, m, i, statement) does the statement for
+   the entries of the rows i .. i + VECTOR of matrix m in turn, the diagonal first and then by
+   ascending column; VALUE(p, e) is their value in plane p, GATHER(x, e) is x at their columns. Where
+   a row lacks an entry they are -0 and 0, which adds nothing.
 
-   A loop for each kind of slice: the loop over kinds is unrolled, and then what differs between
-   them is known to the compiler. */
+   The statement is written out once for each kind of slice, and of step, so that the compiler knows
+   what differs between them: it does not find out by itself. */
 #define MATRIX(m) __global const uint4 *PASTE(m, _slices), __global const uint *PASTE(m, _index)
 #define FULL_ (1u << 31)
 #define PACKED_ (1u << 30)
 #define INLINE_ static inline __attribute__((always_inline))
 #define UNROLL_ _Pragma("unroll")
-/* What follows, once, with a variable. */
-#define WITH_(type, name, value) for (type name = value; name.more; name.more = 0)
 
 #if __OPENCL_VERSION__ >= 120
 #define COUNT_(mask) popcount(mask)
@@ -32,9 +30,6 @@ typedef struct {
     uint first, lane;                  /* first row of the slice; row in it */
     uint values;                       /* first value of the next step */
     uint taken;                        /* differences so far: words, of packed ones halves of words */
-    uint2 step;                        /* the next step */
-    uint word;                         /* the word of its difference */
-    uint more;
 } Slice_;
 
 /* Mask and base of step k, and differences, by words and by halves of words. */
@@ -57,81 +52,126 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
     s.first = (uint)i - s.lane;
     s.values = at.s0;
     s.taken = 0;
-    s.more = 1;
     return s;
 }
 
 #if VECTOR == 1
-/* One row. What a row lacks is read from elsewhere, so that nothing branches, and the registers of
-   a work-item are few, so that many are under way: a program for matrices of which all slices are
-   affine or packed (REGULAR 1) takes two steps at once, one for all others takes one and reads the
-   next one's column meanwhile. */
-#define FULL_KIND_ 0   /* every row has every entry */
-#define GAPS_KIND_ 1   /* some have not */
-#define PACKED_KIND_ 2 /* and no place for it either */
-#define TOGETHER_(kind) (REGULAR && (kind) != PACKED_KIND_ ? 2 : 1)
-#define EACH_ENTRY(e, m, i)                                                                       \
-    WITH_(Slice_, PASTE(e, _s), begun_(PASTE(m, _slices), PASTE(m, _index), i))                   \
-        UNROLL_ for (uint PASTE(e, _kind) = 0; PASTE(e, _kind) < 3; ++PASTE(e, _kind))            \
-            if (PASTE(e, _kind) == kind_(&PASTE(e, _s)))                                          \
-                _Pragma("unroll 1") for (uint PASTE(e, _k) = 0;                                   \
-                                         PASTE(e, _k) < PASTE(e, _s).end;                         \
-                                         PASTE(e, _k) += TOGETHER_(PASTE(e, _kind)))              \
-                    UNROLL_ for (uint PASTE(e, _j) = 0;                                           \
-                                 PASTE(e, _j) < TOGETHER_(PASTE(e, _kind)); ++PASTE(e, _j))       \
-                        WITH_(Entry, e, entry_(&PASTE(e, _s), PASTE(e, _kind),                    \
-                                               PASTE(e, _k) + PASTE(e, _j)))
+/* One row. What a row lacks is read from elsewhere, so that nothing branches. Memory is slow and
+   many loads have to be under way: where the registers last (SMALL), steps are taken four at once,
+   then two, then one. */
+#define AFFINE_ 0
+#define ONES_ 1
+#define SHORTS_ 2
+#define WIDE_ 3
+#define EACH_ENTRY(e, m, i, ...)                                                                  \
+    {                                                                                             \
+        Row_ r_ = row_(PASTE(m, _slices), PASTE(m, _index), i);                                   \
+        if (r_.at.s3 & PACKED_) {                                                                 \
+            Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                           \
+            for (uint k_ = 0; k_ < s_.end; ++k_) {                                                \
+                const Entry e = packed_(&s_, k_);                                                 \
+                __VA_ARGS__;                                                                      \
+            }                                                                                     \
+        } else                                                                                    \
+            PASTE(SLICES_, SMALL)(e, r_, __VA_ARGS__)                                             \
+    }
+#define SLICES_0(e, r, ...) KINDS_(LOOP_, e, r, false, __VA_ARGS__)
+#define SLICES_1(e, r, ...)                                                                       \
+    if (r.at.s3 & FULL_)                                                                          \
+        KINDS_(LOOPS_, e, r, true, __VA_ARGS__)                                                   \
+    else                                                                                          \
+        KINDS_(LOOPS_, e, r, false, __VA_ARGS__)
+#define KINDS_(OF, e, r, full, ...)                                                               \
+    {                                                                                             \
+        OF(e, r, full, AFFINE_, __VA_ARGS__)                                                      \
+        OF(e, r, full, ONES_, __VA_ARGS__)                                                        \
+        OF(e, r, full, SHORTS_, __VA_ARGS__)                                                      \
+        OF(e, r, full, WIDE_, __VA_ARGS__)                                                        \
+    }
+#define LOOP_(e, r, full, kind, ...)                                                              \
+    _Pragma("unroll 1") for (uint n_ = begin_(&r, kind); n_ > 0; --n_)                            \
+        STEPS_(1, e, r, full, kind, __VA_ARGS__)
+#define LOOPS_(e, r, full, kind, ...)                                                             \
+    {                                                                                             \
+        uint n_ = begin_(&r, kind);                                                               \
+        _Pragma("unroll 1") for (; n_ >= 4; n_ -= 4)                                              \
+            STEPS_(4, e, r, full, kind, __VA_ARGS__)                                              \
+        if (n_ & 2)                                                                               \
+            STEPS_(2, e, r, full, kind, __VA_ARGS__)                                              \
+        if (n_ & 1)                                                                               \
+            STEPS_(1, e, r, full, kind, __VA_ARGS__)                                              \
+    }
+#define STEPS_(count, e, r, full, kind, ...)                                                      \
+    {                                                                                             \
+        UNROLL_ for (uint j_ = 0; j_ < count; ++j_) {                                             \
+            const Entry e = step_(&r, full, kind, j_);                                            \
+            __VA_ARGS__;                                                                          \
+        }                                                                                         \
+        pass_(&r, kind, count);                                                                   \
+    }
 
 typedef struct {
-    uint has, value, column, more;
+    size_t value, column;
+    uint has;
 } Entry;
 
-INLINE_ uint kind_(const Slice_ *s) {
-    return s->flags & PACKED_ ? PACKED_KIND_ : s->flags & FULL_ ? FULL_KIND_ : GAPS_KIND_;
+/* Where a row has got to. */
+typedef struct {
+    __global const uint *index;
+    uint4 at;                      /* the slice */
+    uint row, lane;
+    uint step, value, difference;  /* places of the next step, of its value and its difference */
+} Row_;
+
+INLINE_ Row_ row_(__global const uint4 *slices, __global const uint *index, size_t i) {
+    Row_ r;
+    r.index = index;
+    r.at = slices[i / SLICE];
+    r.row = (uint)i;
+    r.lane = r.row % SLICE;
+    r.step = r.at.s1;
+    r.value = r.at.s0 + r.lane;
+    r.difference = 0;
+    return r;
 }
 
-/* Reads what step k needs. Beyond the last one there are words, though of no meaning. */
-INLINE_ void ahead_(Slice_ *s, uint k) {
-    s->step = STEP_(*s, k);
-    s->word = WORD_(*s, s->taken + (k >= s->shorts ? s->lane : s->lane / 2));
+/* Goes on to the steps of a kind, which come in this order; returns their number. */
+INLINE_ uint begin_(Row_ *r, uint kind) {
+    const uint affine = r->at.s2 & 0xff, ones = (r->at.s2 >> 8) & 0xff, shorts = r->at.s2 >> 16;
+    const uint wide = r->at.s3 & ~(FULL_ | PACKED_);
+    if (kind == ONES_)
+        r->value -= r->lane;
+    if (kind == SHORTS_) {
+        r->value += r->lane;
+        r->difference = 2 * (r->at.s1 + 2 * (affine + ones + shorts + wide)) + r->lane;
+    }
+    if (kind == WIDE_)
+        r->difference = (r->difference + r->lane) / 2;
+    return kind == AFFINE_ ? affine : kind == ONES_ ? ones : kind == SHORTS_ ? shorts : wide;
 }
 
-INLINE_ Slice_ begun_(__global const uint4 *slices, __global const uint *index, size_t i) {
-    Slice_ s = slice_(slices, index, i);
-    if (!REGULAR)
-        ahead_(&s, 0);
-    return s;
+/* Goes on by so many steps of a kind. */
+INLINE_ void pass_(Row_ *r, uint kind, uint steps) {
+    r->step += 2 * steps;
+    r->value += steps * (kind == ONES_ ? 1 : SLICE);
+    if (kind >= SHORTS_)
+        r->difference += steps * SLICE;
 }
 
-/* Steps are affine; one beyond the last is read as the last, and no row has it. */
-INLINE_ Entry affine_(const Slice_ *s, bool full, uint step) {
-    const uint k = min(step, s->end - 1);
-    const uint2 at = STEP_(*s, k);
+/* The entry of step j from here, of a kind. Offsets that the compiler knows stay apart. */
+INLINE_ Entry step_(const Row_ *r, bool full, uint kind, uint j) {
+    __global const uint *step = &r->index[r->step];
+    __global const ushort *halves = (__global const ushort *)r->index;
     Entry e;
-    e.more = 1;
-    e.has = step < s->end && (full || (at.s0 >> s->lane & 1));
-    e.value = s->values + (k < s->affine ? SLICE * k + s->lane : (SLICE - 1) * s->affine + k);
-    e.column = s->first + at.s1 + s->lane;
-    if (!full)
-        e.column = e.has ? e.column : 0;
-    return e;
-}
-
-/* Steps are of all kinds, and were read ahead. */
-INLINE_ Entry mixed_(Slice_ *s, bool full, uint k) {
-    const bool affine = k < s->ones, wide = k >= s->shorts, one = affine && k >= s->affine;
-    const uint2 at = s->step;
-    const uint word = s->word, part = (s->lane & 1 ? word >> 16 : word) & 0xffff;
-    s->taken += affine ? 0 : wide ? SLICE : SLICE / 2;
-    ahead_(s, k + 1);
-    Entry e;
-    e.more = 1;
-    e.has = full || (at.s0 >> s->lane & 1);
-    e.value = s->values + (one ? 0 : s->lane);
-    s->values += one ? 1 : SLICE;
-    e.column = s->first + at.s1 + (affine ? s->lane : wide ? word : part);
-    if (!full)
-        e.column = e.has ? e.column : 0;
+    e.has = full || (step[2 * j] >> r->lane & 1);
+    e.value = (size_t)r->value + j * (kind == ONES_ ? 1 : SLICE);
+    uint column = r->row + step[2 * j + 1];
+    if (kind == SHORTS_)
+        column += ONCE_HALF(&halves[(size_t)r->difference + SLICE * j]) - r->lane;
+    if (kind == WIDE_)
+        column += ONCE_WORD(&r->index[(size_t)r->difference + SLICE * j]) - r->lane;
+    /* A row that lacks an entry of a step with differences has a column that can be read. */
+    e.column = full || kind >= SHORTS_ || e.has ? column : 0;
     return e;
 }
 
@@ -140,7 +180,6 @@ INLINE_ Entry packed_(Slice_ *s, uint k) {
     const uint all = COUNT_(step.s0), before = COUNT_(step.s0 & ((1u << s->lane) - 1u));
     const bool one = k >= s->affine && k < s->ones, wide = k >= s->shorts;
     Entry e;
-    e.more = 1;
     e.has = step.s0 >> s->lane & 1;
     e.value = s->values + (one || !e.has ? 0 : before);
     s->values += one ? 1 : all;
@@ -156,28 +195,29 @@ INLINE_ Entry packed_(Slice_ *s, uint k) {
     return e;
 }
 
-INLINE_ Entry entry_(Slice_ *s, uint kind, uint k) {
-    return kind == PACKED_KIND_ ? packed_(s, k)
-           : REGULAR            ? affine_(s, kind == FULL_KIND_, k)
-                                : mixed_(s, kind == FULL_KIND_, k);
-}
-
-#define VALUE(p, e) has_((p)[(e).value], (e).has, (REAL)(-0.0f))
+#define VALUE(p, e) has_(ONCE(&(p)[(e).value]), (e).has, (REAL)(-0.0f))
 #define GATHER(x, e) has_((x)[(e).column], (e).has, (REAL)(0))
 INLINE_ REAL has_(REAL v, uint has, REAL other) { return has ? v : other; }
 
 #else
 /* Several rows, of a device that is a core with vector instructions. */
 #define ALL_ROWS (0xffffffffu >> (32 - VECTOR))
-#define FULL_KIND_ 0 /* every row has every entry */
-#define GAPS_KIND_ 1 /* some have not */
-#define EACH_ENTRY(e, m, i)                                                                       \
-    WITH_(Slice_, PASTE(e, _s), slice_(PASTE(m, _slices), PASTE(m, _index), i))                   \
-        UNROLL_ for (uint PASTE(e, _kind) = 0; PASTE(e, _kind) < 2; ++PASTE(e, _kind))            \
-            if (PASTE(e, _kind) == (PASTE(e, _s).flags & FULL_ ? FULL_KIND_ : GAPS_KIND_))        \
-                for (uint PASTE(e, _k) = 0; PASTE(e, _k) < PASTE(e, _s).end; ++PASTE(e, _k))      \
-                    WITH_(Entry, e, entry_(&PASTE(e, _s), PASTE(e, _kind), PASTE(e, _k)))         \
-                        if (e.mask)
+#define EACH_ENTRY(e, m, i, ...)                                                                  \
+    {                                                                                             \
+        Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                               \
+        if (s_.flags & FULL_)                                                                     \
+            for (uint k_ = 0; k_ < s_.end; ++k_) {                                                \
+                const Entry e = entry_(&s_, true, k_);                                            \
+                __VA_ARGS__;                                                                      \
+            }                                                                                     \
+        else                                                                                      \
+            for (uint k_ = 0; k_ < s_.end; ++k_) {                                                \
+                const Entry e = entry_(&s_, false, k_);                                           \
+                if (e.mask) {                                                                     \
+                    __VA_ARGS__;                                                                  \
+                }                                                                                 \
+            }                                                                                     \
+    }
 
 typedef struct {
     uint mask;   /* of the rows at hand, those that have the entry */
@@ -189,18 +229,16 @@ typedef struct {
     uint base;
     __global const uint *words;
     __global const ushort *halves;
-    uint more;
 } Entry;
 
-INLINE_ Entry entry_(Slice_ *s, uint kind, uint k) {
+INLINE_ Entry entry_(Slice_ *s, bool full, uint k) {
     const uint2 step = STEP_(*s, k);
-    const bool full = kind == FULL_KIND_, packed = !full && (s->flags & PACKED_), affine = k < s->ones, wide = k >= s->shorts;
+    const bool packed = !full && (s->flags & PACKED_), affine = k < s->ones, wide = k >= s->shorts;
     const uint all = packed ? COUNT_(step.s0) : SLICE;
     const uint before = packed ? COUNT_(step.s0 & ((1u << s->lane) - 1u)) : s->lane;
     if (k == s->shorts)
         s->taken += s->taken & 1;
     Entry e;
-    e.more = 1;
     e.mask = full ? ALL_ROWS : step.s0 >> s->lane & ALL_ROWS;
     e.one = affine && k >= s->affine;
     e.gaps = !packed;

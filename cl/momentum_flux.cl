@@ -2,12 +2,12 @@
    of A times u_k, b_pk = plane p of B times n_k; per block the sums of phi sum_k b_0k a_1k and
    |phi| sum_k (a_1k + b_1k) a_1k. One component after the other, for the sake of registers. */
 #define PRODUCTS(m, x, s0, s1, s2)                       \
-    EACH_ENTRY(e, m, i) {                                \
+    EACH_ENTRY(e, m, i, {                                \
         const realv v = GATHER(x, e);                    \
         s0 = fma(VALUE(PASTE(m, 0), e), v, s0);           \
         s1 = fma(VALUE(PASTE(m, 1), e), v, s1);           \
         s2 = fma(VALUE(PASTE(m, 2), e), v, s2);           \
-    }
+    })
 #define COMPONENT(f, base, u, n)                                               \
     {                                                                          \
         realv p0 = (realv)(0), p1 = p0, q0 = p0, q1 = p0, d = p0;              \

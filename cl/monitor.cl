@@ -10,11 +10,11 @@ __kernel void monitor_kernel(__global REAL *rate_sum, __global REAL *rate_max,
     REDUCTION(v);
     EACH_ROW(i) {
         realv through = (realv)(0), net = (realv)(0);
-        EACH_ENTRY(e, m, i) {
+        EACH_ENTRY(e, m, i, {
             const realv x = GATHER(phi, e), sign = VALUE(m_val, e);
             through = fma(fabs(sign), fabs(x), through);
             net = fma(sign, x, net);
-        }
+        })
         const realv c = LOAD(w, i), rate = c * ((realv)(0.5f) * through);
         net = fabs(net);
         ADD(s, i, rate);

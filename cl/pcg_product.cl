@@ -10,7 +10,7 @@ __kernel void pcg_product_kernel(__global REAL *s, __global REAL *ps, __global R
     EACH_ROW(i) {
         const realv q = LOAD(p, i);
         realv t = (realv)(c) * q;
-        EACH_ENTRY(e, a, i) t = fma(VALUE(a_val, e), GATHER(x, e), t);
+        EACH_ENTRY(e, a, i, t = fma(VALUE(a_val, e), GATHER(x, e), t))
         STORE(s, i, t);
         ADD(u, i, q * t);
         ADD(v, i, t * t);

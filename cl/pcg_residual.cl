@@ -9,11 +9,11 @@ __kernel void pcg_residual_kernel(__global REAL *t, __global REAL *tt, __global 
     REDUCTION(v);
     EACH_ROW(i) {
         realv s = (realv)(share) * LOAD(y, i), m = fabs(s);
-        EACH_ENTRY(e, a, i) {
+        EACH_ENTRY(e, a, i, {
             const realv c = VALUE(a_val, e), g = GATHER(x, e);
             s = fma(c, g, s);
             m = fma(fabs(c), fabs(g), m);
-        }
+        })
         s = LOAD(f, i) - s;
         STORE(t, i, s);
         s = LOAD(d, i) * s;

@@ -2,7 +2,7 @@
 __kernel void spmv_kernel(__global REAL *y, __global const REAL *x, MATRIX(a), __global const REAL *a_val) {
     EACH_ROW(i) {
         realv s = (realv)(0);
-        EACH_ENTRY(e, a, i) s = fma(VALUE(a_val, e), GATHER(x, e), s);
+        EACH_ENTRY(e, a, i, s = fma(VALUE(a_val, e), GATHER(x, e), s))
         STORE(y, i, s);
     }
 }

@@ -3,7 +3,7 @@ __kernel void spmv_add_kernel(__global REAL *y, __global const REAL *z, __global
                               MATRIX(a), __global const REAL *a_val, const REAL f) {
     EACH_ROW(i) {
         realv s = (realv)(0);
-        EACH_ENTRY(e, a, i) s = fma(VALUE(a_val, e), GATHER(x, e), s);
+        EACH_ENTRY(e, a, i, s = fma(VALUE(a_val, e), GATHER(x, e), s))
         STORE(y, i, fma((realv)(f), s, LOAD(z, i)));
     }
 }

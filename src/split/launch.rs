@@ -20,15 +20,8 @@ use crate::{Error, Result};
 /// The programs of some kernels.
 pub(super) struct Programs {
     all: Program,
-    /// Kernels of one matrix and one vector, which need few registers, for any matrix and for
-    /// those that are [regular](crate::sparse::Sell::is_regular).
-    small: Option<[Program; 2]>,
-}
-
-/// A kernel of a site.
-pub(super) struct Handle {
-    any: ClKernel,
-    regular: Option<ClKernel>,
+    /// Kernels of one matrix and one vector, which need few registers.
+    small: Option<Program>,
 }
 
 impl Programs {
@@ -38,18 +31,12 @@ impl Programs {
     }
 
     /// The kernel `name` of that shape.
-    pub fn handle(&self, name: &str, shape: &Shape) -> Result<Handle> {
-        let name = format!("{name}_kernel");
-        Ok(match &self.small {
-            Some([any, regular]) if is_small(shape) => Handle {
-                any: any.kernel(&name)?,
-                regular: Some(regular.kernel(&name)?),
-            },
-            _ => Handle {
-                any: self.all.kernel(&name)?,
-                regular: None,
-            },
-        })
+    pub fn handle(&self, name: &str, shape: &Shape) -> Result<ClKernel> {
+        let program = match &self.small {
+            Some(small) if is_small(shape) => small,
+            _ => &self.all,
+        };
+        program.kernel(&format!("{name}_kernel"))
     }
 }
 
@@ -97,14 +84,13 @@ impl<T: Real> Engine<T> {
             let source = source(kernels, t.item);
             Program::build(device, &source, &format!("{options} {more}"), cache)
         };
-        let all = build(kernels, "-D REGULAR=0".to_owned())?;
+        let all = build(kernels, "-D SMALL=0".to_owned())?;
         let mut small = kernels.to_vec();
         small.retain(|k| is_small(&k.shape));
         let registers = t.registers.map(|n| format!("-cl-nv-maxrregcount={n} "));
         let registers = registers.unwrap_or_default();
-        let of = |regular| build(&small, format!("{registers}-D REGULAR={regular}"));
         let small = match t.vector {
-            1 if !small.is_empty() => Some([of(0)?, of(1)?]),
+            1 if !small.is_empty() => Some(build(&small, format!("{registers}-D SMALL=1"))?),
             _ => None,
         };
         Ok(Programs { all, small })
@@ -120,11 +106,6 @@ impl<T: Real> Engine<T> {
     ) -> Result<()> {
         let (Some(d), Some(kernel)) = (&self.node.device, &site.handle) else {
             return Ok(());
-        };
-        let regular = o.mats.iter().all(|m| m.is_regular());
-        let kernel = match &kernel.regular {
-            Some(kernel) if regular => kernel,
-            _ => &kernel.any,
         };
         let (k, t) = (kernel.get(), site.tuning.unwrap_or(d.tuning));
         let fail = |code| d.link.error(site.kernel.name, code);
@@ -162,6 +143,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], item: usize) -> String {
         source.push_str("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     }
     source.push_str(include_str!("../../cl/common.cl"));
+    source.push_str(include_str!("../../cl/loads.cl"));
     source.push_str(include_str!("../../cl/matrix.cl"));
     for k in kernels {
         let streamed = u8::from(streamed(&k.shape, item));

@@ -3,8 +3,9 @@
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
+use opencl3::kernel::Kernel as ClKernel;
+
 use super::border::Border;
-use super::launch::Handle;
 use super::tuner::{Call, Tuner};
 use crate::Result;
 use crate::kernel::{Kernel, Real};
@@ -86,7 +87,7 @@ pub struct Site<T: Real> {
     pub(super) place: Place,
     /// How the CPU's rows are dealt out to threads.
     pub(super) shares: Shares,
-    pub(super) handle: Option<Handle>,
+    pub(super) handle: Option<ClKernel>,
     /// How it is launched, unless as the device's tuning says.
     pub(super) tuning: Option<Tuning>,
     pub(super) device_partial: Vec<Buffer<T>>,
@@ -109,7 +110,7 @@ impl<T: Real> Site<T> {
         kernel: Kernel<T>,
         label: &str,
         rows: usize,
-        handle: Option<Handle>,
+        handle: Option<ClKernel>,
     ) -> Result<Self> {
         let rows = padded(rows.max(1));
         let reductions = kernel.shape.reduce.len();

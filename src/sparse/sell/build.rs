@@ -9,7 +9,6 @@ use rayon::prelude::*;
 use super::Sell;
 use super::encode::{Encoder, Lines};
 use super::reads::Reads;
-use crate::kernel::mat::PACKED;
 use crate::kernel::{MAX_PLANES, Real, SLICE};
 use crate::node::{BLOCK, Node, padded};
 use crate::sparse::Csr;
@@ -37,8 +36,6 @@ struct Layout {
     index: Vec<u32>,
     position: Vec<u32>,
     elements: usize,
-    /// Every slice is affine or packed.
-    regular: bool,
 }
 
 impl Layout {
@@ -67,12 +64,11 @@ impl Layout {
         let mut index = Vec::new();
         let mut position = vec![0u32; col.len()];
         let mut common: HashMap<&[u32], u32> = HashMap::new();
-        let (mut elements, mut regular) = (0usize, true);
+        let mut elements = 0usize;
         for part in &parts {
             let start = u32::try_from(elements).map_err(too_large)?;
             let mut words = part.index.as_slice();
             for &(values, length, shared, [steps, wide]) in &part.slices {
-                regular &= shared || wide & PACKED != 0;
                 let (block, rest) = words.split_at(length);
                 words = rest;
                 let end = u32::try_from(index.len()).map_err(too_large)?;
@@ -94,14 +90,11 @@ impl Layout {
                 position[entry as usize] = start + place;
             }
         }
-        // Devices read a step ahead.
-        index.resize(index.len() + 2 * SLICE, 0);
         Ok(Self {
             slices,
             index,
             position,
             elements,
-            regular,
         })
     }
 }
@@ -186,7 +179,6 @@ impl<T: Real> Sell<T> {
             nnz: col.len(),
             inner,
             reads: Reads::of(rows, row_ptr, col, inner),
-            regular: layout.regular,
             slices: Rc::new(node.buffer_from(&layout.slices)?),
             index: Rc::new(node.buffer_from(&layout.index)?),
             planes,

@@ -53,7 +53,6 @@ pub struct Sell<T: Real> {
     elements: usize,
     index_words: usize,
     nnz: usize,
-    regular: bool,
     inner: usize,
     reads: Reads,
     slices: Rc<Buffer<u32>>,
@@ -131,11 +130,6 @@ impl<T: Real> Sell<T> {
     /// on; `cut` is a whole number of blocks.
     pub(crate) fn reach(&self, cut: usize) -> [usize; 2] {
         self.reads.reach(cut / BLOCK)
-    }
-
-    /// Is every slice affine or packed? Devices have a faster program for such matrices.
-    pub(crate) fn is_regular(&self) -> bool {
-        self.regular
     }
 
     /// Element that holds each entry of the matrix it was made from.
