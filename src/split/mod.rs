@@ -13,6 +13,7 @@ mod convert;
 mod corner;
 pub mod curve;
 mod cuts;
+mod dispatch;
 mod drift;
 mod engine;
 mod finish;

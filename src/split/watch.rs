@@ -1,4 +1,7 @@
 //! Looking at a few numbers on the device while it goes on: what is seen is one look old.
+//!
+//! They are read into memory that the driver has pinned: reading into any other makes it wait for
+//! all kernels before, and the device then has nothing to do.
 
 use std::rc::Rc;
 
@@ -9,7 +12,7 @@ use opencl3::types::{CL_NON_BLOCKING, cl_event};
 use crate::Result;
 use crate::kernel::Real;
 use crate::node::device::Link;
-use crate::node::memory::Arg;
+use crate::node::memory::{Arg, Store, ZeroCopy};
 use crate::node::{Buffer, Device};
 
 /// A look under way: the event that ends it.
@@ -35,18 +38,28 @@ impl Drop for Look {
 pub struct Watch<T: Real> {
     /// Declared before what they write to, so ended before it.
     looks: [Option<Look>; 2],
-    seen: [Box<[T]>; 2],
+    /// Wholly the host's from the start; none without a device.
+    seen: Option<[ZeroCopy; 2]>,
+    numbers: usize,
     turn: usize,
+    _numbers: std::marker::PhantomData<T>,
 }
 
 impl<T: Real> Watch<T> {
-    /// Will look at `n` numbers.
-    pub fn new(n: usize) -> Self {
-        Self {
+    /// Will look at `numbers` of them.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn new(device: Option<&Device>, numbers: usize) -> Result<Self> {
+        let slot = |d: &Device| ZeroCopy::new(&d.link, numbers * size_of::<T>());
+        let seen = device.map(|d| Ok([slot(d)?, slot(d)?])).transpose()?;
+        Ok(Self {
             looks: [None, None],
-            seen: [vec![T::ZERO; n].into(), vec![T::ZERO; n].into()],
+            seen,
+            numbers,
             turn: 0,
-        }
+            _numbers: std::marker::PhantomData,
+        })
     }
 
     /// Forgets the looks before.
@@ -60,10 +73,13 @@ impl<T: Real> Watch<T> {
     /// # Errors
     /// The device failed.
     pub fn look(&mut self, device: &Device, buffer: &Buffer<T>) -> Result<Option<&[T]>> {
+        let Some(seen) = &self.seen else {
+            return Ok(None);
+        };
         self.turn = 1 - self.turn;
-        let (link, bytes) = (&device.link, size_of_val(&*self.seen[self.turn]));
+        let (link, bytes) = (&device.link, self.numbers * size_of::<T>());
         let from = buffer.share(usize::MAX, usize::MAX)?.device;
-        let to = self.seen[self.turn].as_mut_ptr().cast();
+        let to = seen[self.turn].host().cast();
         self.looks[self.turn] = None;
         let ordered = link.queue.order();
         ordered.map_err(|code| link.error("a kernel", code))?;
@@ -100,7 +116,12 @@ impl<T: Real> Watch<T> {
         match &self.looks[1 - self.turn] {
             Some(before) => {
                 before.end()?;
-                Ok(Some(&self.seen[1 - self.turn]))
+                let slot = seen[1 - self.turn].host().cast_const().cast::<T>();
+                // SAFETY: the slot holds so many numbers, aligned as all of a device's memory, and
+                // the look that wrote them has ended; the next one into it needs `&mut self`.
+                Ok(Some(unsafe {
+                    std::slice::from_raw_parts(slot, self.numbers)
+                }))
             }
             None => Ok(None),
         }
