@@ -208,8 +208,9 @@ fn hidden_exchanges_change_no_bit() {
             if *memory != "discrete" {
                 assert_eq!(copied, 0.0, "{flags:?}");
             } else if *split == "1" {
-                // A whole vector each way would be 16 bytes a row and iteration.
-                let most = 12.0 * rows * iterations;
+                // A whole vector each way would be 16 bytes a row and iteration; it is 4.6 with
+                // Jacobi and 5.6 with FSAI.
+                let most = 6.5 * rows * iterations;
                 assert!(copied < most, "{flags:?}: {copied} bytes");
             }
         }

@@ -1,7 +1,7 @@
 //! The numbering of a rank's cells.
 
 use super::share::Share;
-use crate::mesh::{Geometry, cell_graph, locality_order};
+use crate::mesh::{CellKind, Geometry, cell_graph, locality_order};
 use crate::sparse::order::slice_steps;
 
 /// Centres nearer than this part of the mesh's longest side lie in one layer.
@@ -13,19 +13,25 @@ const REGULAR: f64 = 0.75;
 /// along an axis that no border cuts do not.
 const AXES: [[usize; 3]; 2] = [[2, 0, 1], [1, 0, 2]];
 
-/// Inner cells, then those that a neighbour needs, then the halo as it is. Cells beside the border
-/// come last among the inner ones: what border rows read lies together.
+/// Layers beside the border that come last among the inner cells: what border rows read lies together,
+/// and so does what is read by those of the next layer that fill the border's first block. (With one
+/// layer of tetrahedra a device with memory of its own copies twice as much.)
+const LAYERS: u8 = 2;
+/// The same of hexahedra in a straight order, whose lines each layer interrupts.
+const LAYERS_STRAIGHT: u8 = 1;
+
+/// Inner cells, then those that a neighbour needs, then the halo as it is.
 pub(super) fn order(share: &Share) -> Vec<u32> {
     let (mesh, owned) = (&share.mesh, share.owned as u32);
     let depth = depths(share);
-    let complete = |mut order: Vec<u32>| {
-        order.sort_by_key(|&c| std::cmp::Reverse(depth[c as usize]));
+    let complete = |mut order: Vec<u32>, layers: u8| {
+        order.sort_by_key(|&c| std::cmp::Reverse(depth[c as usize].min(layers + 1)));
         order.extend(owned..mesh.cells() as u32);
         order
     };
     let mut near: Vec<u32> = locality_order(mesh);
     near.retain(|&c| c < owned);
-    let near = complete(near);
+    let near = complete(near, LAYERS);
     if mesh.kinds.iter().any(|k| *k != mesh.kinds[0]) {
         // Rows of like length are together there.
         return near;
@@ -33,12 +39,16 @@ pub(super) fn order(share: &Share) -> Vec<u32> {
     let (row_ptr, cols) = cell_graph(mesh);
     let layers = layers(&Geometry::of(mesh).centre[..share.owned]);
     let steps = |order: &Vec<u32>| slice_steps(&row_ptr, &cols, order);
+    let layers_straight = match mesh.kinds[0] {
+        CellKind::Hexahedron => LAYERS_STRAIGHT,
+        _ => LAYERS,
+    };
     let along = AXES.map(|axes| {
         let mut cells: Vec<u32> = (0..owned).collect();
         cells.sort_by_key(|&c| axes.map(|k| layers[c as usize][k]));
-        complete(cells)
+        complete(cells, layers_straight)
     });
-    let given = complete((0..owned).collect());
+    let given = complete((0..owned).collect(), layers_straight);
     let straight = std::iter::once(given).chain(along).min_by_key(steps);
     let limit = REGULAR * steps(&near) as f64;
     straight
@@ -46,11 +56,11 @@ pub(super) fn order(share: &Share) -> Vec<u32> {
         .unwrap_or(near)
 }
 
-/// Steps to the border: 0 at it, 1 beside, 2 beyond.
+/// Steps to the border: 0 at it, 1 and so on beside, `LAYERS + 1` beyond.
 fn depths(share: &Share) -> Vec<u8> {
     let mesh = &share.mesh;
-    let mut depth = vec![2u8; share.owned];
-    for step in 0..2 {
+    let mut depth = vec![LAYERS + 1; share.owned];
+    for step in 0..=LAYERS {
         for (&a, &b) in mesh.owner.iter().zip(&mesh.neighbour) {
             for (c, next) in [(a, b), (b, a)] {
                 let reached = match depth.get(next as usize) {
