@@ -103,6 +103,10 @@ mod tests {
     /// in the order for locality, there are 8 and 12. Of quarters, the border rows have more.)
     #[test]
     fn parts_of_a_box_are_as_regular_as_the_box() {
+        if cfg!(not(feature = "mpi")) {
+            eprintln!("SKIPPED: a build without MPI cannot cut a mesh into parts");
+            return;
+        }
         let walls = ["xmin", "xmax", "ymin", "ymax", "zmin", "zmax"];
         let walls = walls.map(|name| format!("boundary.{name}.type = \"wall\"\n"));
         let text = format!(
