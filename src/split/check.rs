@@ -43,9 +43,9 @@ pub fn random_case<T: Real>(
 ) -> Result<Case<T>> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let s = kernel.shape;
-    // Matrices are not square, so that a mix-up of rows and columns shows; and every third has
-    // columns too far apart for 16 bits.
-    let far = if seed % 3 == 2 { 1 << 17 } else { 0 };
+    // Matrices are not square, so that a mix-up of rows and columns shows; and those of odd seeds
+    // have columns too far apart for 16 bits.
+    let far = if seed % 2 == 1 { 1 << 17 } else { 0 };
     let cols = rows + rows / 3 + 7 + far;
     let vectors = |count: usize, len: usize, rng: &mut fastrand::Rng| -> Result<Vec<Buffer<T>>> {
         (0..count)
@@ -60,7 +60,7 @@ pub fn random_case<T: Real>(
         mats: s
             .mats
             .iter()
-            .map(|&planes| matrix::random(node, rows, cols, planes, seed % 2 == 1, &mut rng))
+            .map(|&planes| matrix::random(node, rows, cols, planes, &mut rng))
             .collect::<Result<_>>()?,
         scalars: (0..s.scalars).map(|_| number(&mut rng)).collect(),
         state: (s.state > 0)
@@ -238,7 +238,7 @@ impl<T: Real> Engine<T> {
             return Ok(());
         };
         let tolerance = if size_of::<T>() == 8 { 1e-12 } else { 1e-4 };
-        // With a matrix that has every kind of step, then with a regular one.
+        // With columns that are near, then with far ones.
         let twice = kernels.iter().flat_map(|k| [k, k]);
         for (seed, &kernel) in twice.enumerate() {
             let name = kernel.name;

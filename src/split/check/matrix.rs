@@ -7,20 +7,18 @@ use crate::sparse::Sell;
 
 /// The first half of the rows like those of a grid, some entries missing; then rows of six entries
 /// anywhere, some of five; the last quarter of 0 to 9, some empty, one long. So every kind of step
-/// is there, in slices that are full, have gaps and are packed. A regular one is like a grid's to
-/// its end.
+/// is there (32-bit ones where `cols` are many), in slices that are full, have gaps and are packed.
 pub(super) fn random<T: Real>(
     node: &Node,
     rows: usize,
     cols: usize,
     planes: usize,
-    regular: bool,
     rng: &mut fastrand::Rng,
 ) -> Result<Sell<T>> {
     let mut row_ptr = vec![0];
     let mut col = Vec::new();
     for i in 0..rows {
-        let mut row: Vec<u32> = if regular || i < rows / 2 {
+        let mut row: Vec<u32> = if i < rows / 2 {
             let near = [i, i + 1, i + 3, i + 40, i.abs_diff(17)].into_iter();
             near.filter(|_| rng.usize(..150) > 0)
                 .map(|j| j as u32)
