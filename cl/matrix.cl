@@ -5,7 +5,8 @@
    a row lacks an entry they are -0 and 0, which adds nothing.
 
    The statement is written out once for each kind of slice, and of step, so that the compiler knows
-   what differs between them: it does not find out by itself. */
+   what differs between them: it does not find out by itself. All its commas are in brackets, for
+   OpenCL C has no macros of any number of arguments. */
 #define MATRIX(m) __global const uint4 *PASTE(m, _slices), __global const uint *PASTE(m, _index)
 #define FULL_ (1u << 31)
 #define PACKED_ (1u << 30)
@@ -63,49 +64,49 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
 #define ONES_ 1
 #define SHORTS_ 2
 #define WIDE_ 3
-#define EACH_ENTRY(e, m, i, ...)                                                                  \
+#define EACH_ENTRY(e, m, i, DO)                                                                   \
     {                                                                                             \
         Row_ r_ = row_(PASTE(m, _slices), PASTE(m, _index), i);                                   \
         if (r_.at.s3 & PACKED_) {                                                                 \
             Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                           \
             for (uint k_ = 0; k_ < s_.end; ++k_) {                                                \
                 const Entry e = packed_(&s_, k_);                                                 \
-                __VA_ARGS__;                                                                      \
+                DO;                                                                               \
             }                                                                                     \
         } else                                                                                    \
-            PASTE(SLICES_, SMALL)(e, r_, __VA_ARGS__)                                             \
+            PASTE(SLICES_, SMALL)(e, r_, DO)                                                      \
     }
-#define SLICES_0(e, r, ...) KINDS_(LOOP_, e, r, false, __VA_ARGS__)
-#define SLICES_1(e, r, ...)                                                                       \
+#define SLICES_0(e, r, DO) KINDS_(LOOP_, e, r, false, DO)
+#define SLICES_1(e, r, DO)                                                                        \
     if (r.at.s3 & FULL_)                                                                          \
-        KINDS_(LOOPS_, e, r, true, __VA_ARGS__)                                                   \
+        KINDS_(LOOPS_, e, r, true, DO)                                                            \
     else                                                                                          \
-        KINDS_(LOOPS_, e, r, false, __VA_ARGS__)
-#define KINDS_(OF, e, r, full, ...)                                                               \
+        KINDS_(LOOPS_, e, r, false, DO)
+#define KINDS_(OF, e, r, full, DO)                                                                \
     {                                                                                             \
-        OF(e, r, full, AFFINE_, __VA_ARGS__)                                                      \
-        OF(e, r, full, ONES_, __VA_ARGS__)                                                        \
-        OF(e, r, full, SHORTS_, __VA_ARGS__)                                                      \
-        OF(e, r, full, WIDE_, __VA_ARGS__)                                                        \
+        OF(e, r, full, AFFINE_, DO)                                                               \
+        OF(e, r, full, ONES_, DO)                                                                 \
+        OF(e, r, full, SHORTS_, DO)                                                               \
+        OF(e, r, full, WIDE_, DO)                                                                 \
     }
-#define LOOP_(e, r, full, kind, ...)                                                              \
+#define LOOP_(e, r, full, kind, DO)                                                               \
     _Pragma("unroll 1") for (uint n_ = begin_(&r, kind); n_ > 0; --n_)                            \
-        STEPS_(1, e, r, full, kind, __VA_ARGS__)
-#define LOOPS_(e, r, full, kind, ...)                                                             \
+        STEPS_(1, e, r, full, kind, DO)
+#define LOOPS_(e, r, full, kind, DO)                                                              \
     {                                                                                             \
         uint n_ = begin_(&r, kind);                                                               \
         _Pragma("unroll 1") for (; n_ >= 4; n_ -= 4)                                              \
-            STEPS_(4, e, r, full, kind, __VA_ARGS__)                                              \
+            STEPS_(4, e, r, full, kind, DO)                                                       \
         if (n_ & 2)                                                                               \
-            STEPS_(2, e, r, full, kind, __VA_ARGS__)                                              \
+            STEPS_(2, e, r, full, kind, DO)                                                       \
         if (n_ & 1)                                                                               \
-            STEPS_(1, e, r, full, kind, __VA_ARGS__)                                              \
+            STEPS_(1, e, r, full, kind, DO)                                                       \
     }
-#define STEPS_(count, e, r, full, kind, ...)                                                      \
+#define STEPS_(count, e, r, full, kind, DO)                                                       \
     {                                                                                             \
         UNROLL_ for (uint j_ = 0; j_ < count; ++j_) {                                             \
             const Entry e = step_(&r, full, kind, j_);                                            \
-            __VA_ARGS__;                                                                          \
+            DO;                                                                                   \
         }                                                                                         \
         pass_(&r, kind, count);                                                                   \
     }
@@ -202,19 +203,19 @@ INLINE_ REAL has_(REAL v, uint has, REAL other) { return has ? v : other; }
 #else
 /* Several rows, of a device that is a core with vector instructions. */
 #define ALL_ROWS (0xffffffffu >> (32 - VECTOR))
-#define EACH_ENTRY(e, m, i, ...)                                                                  \
+#define EACH_ENTRY(e, m, i, DO)                                                                   \
     {                                                                                             \
         Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                               \
         if (s_.flags & FULL_)                                                                     \
             for (uint k_ = 0; k_ < s_.end; ++k_) {                                                \
                 const Entry e = entry_(&s_, true, k_);                                            \
-                __VA_ARGS__;                                                                      \
+                DO;                                                                               \
             }                                                                                     \
         else                                                                                      \
             for (uint k_ = 0; k_ < s_.end; ++k_) {                                                \
                 const Entry e = entry_(&s_, false, k_);                                           \
                 if (e.mask) {                                                                     \
-                    __VA_ARGS__;                                                                  \
+                    DO;                                                                           \
                 }                                                                                 \
             }                                                                                     \
     }

@@ -11,7 +11,8 @@ __kernel void monitor_kernel(__global REAL *rate_sum, __global REAL *rate_max,
     EACH_ROW(i) {
         realv through = (realv)(0), net = (realv)(0);
         EACH_ENTRY(e, m, i, {
-            const realv x = GATHER(phi, e), sign = VALUE(m_val, e);
+            const realv x = GATHER(phi, e);
+            const realv sign = VALUE(m_val, e);
             through = fma(fabs(sign), fabs(x), through);
             net = fma(sign, x, net);
         })

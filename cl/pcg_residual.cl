@@ -10,7 +10,8 @@ __kernel void pcg_residual_kernel(__global REAL *t, __global REAL *tt, __global 
     EACH_ROW(i) {
         realv s = (realv)(share) * LOAD(y, i), m = fabs(s);
         EACH_ENTRY(e, a, i, {
-            const realv c = VALUE(a_val, e), g = GATHER(x, e);
+            const realv c = VALUE(a_val, e);
+            const realv g = GATHER(x, e);
             s = fma(c, g, s);
             m = fma(fabs(c), fabs(g), m);
         })

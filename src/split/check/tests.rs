@@ -131,6 +131,18 @@ fn the_source_in_single_precision_has_no_double() {
     assert!(both.iter().any(double));
 }
 
+/// Section 6.9 of the OpenCL C specification; most compilers take it all the same.
+#[test]
+fn the_source_has_no_macros_of_any_number_of_arguments() {
+    let all = words(&super::super::launch::source(&list(), 1));
+    assert!(all.iter().any(|w| w == "EACH_ENTRY"));
+    let found: Vec<_> = all
+        .iter()
+        .filter(|w| *w == "..." || *w == "__VA_ARGS__")
+        .collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
 /// What processors without fused multiply-adds run.
 #[cfg(target_arch = "x86_64")]
 #[test]
