@@ -1,10 +1,11 @@
 //! `couloir bench`: measure kernels and solvers.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use super::{Args, Command, Console, flags};
 use crate::bench::{self, Bench, Format, Options, Ordering, Origin, Side, matrices};
-use crate::energy::external::{Column, External, Unit};
+use crate::energy::external::External;
 use crate::energy::{self, Context, Gauge};
 use crate::input::nearest;
 use crate::node::{Config, DeviceChoice, MemoryKind};
@@ -180,37 +181,28 @@ fn origin(args: &Args) -> Result<Origin> {
 
 /// The meter that the user names.
 fn external(args: &Args) -> Result<Option<External>> {
-    let wrong = |flag: &flags::Flag, text: &str, why: String| {
-        let (what, remedy) = why.split_once("; ").unwrap_or((&why, "see the README"));
-        Error::input(format!("--{} {text}", flag.name), what, remedy)
-    };
-    let Some(text) = args.text(&flags::METER)? else {
+    let meter = flags::METER;
+    let Some(text) = args.text(&meter)? else {
         return Ok(None);
     };
-    let address = text
-        .parse()
-        .map_err(|why| wrong(&flags::METER, text, why))?;
-    let mut external = External {
-        address,
-        column: Column::Number(1),
-        unit: Unit::default(),
-        place: format!("--{} {text}", flags::METER.name),
-    };
-    if let Some(text) = args.text(&flags::METER_COLUMN)? {
-        external.column = match text.parse() {
-            Ok(0) => {
-                let why = "columns are counted from 1; give one, or its name".to_owned();
-                return Err(wrong(&flags::METER_COLUMN, text, why));
-            }
-            Ok(number) => Column::Number(number),
-            Err(_) => Column::Name(text.to_owned()),
-        };
-    }
-    if let Some(text) = args.text(&flags::METER_UNIT)? {
-        let unit = text.parse();
-        external.unit = unit.map_err(|why| wrong(&flags::METER_UNIT, text, why))?;
-    }
-    Ok(Some(external))
+    Ok(Some(External {
+        address: parsed(&meter, text)?,
+        column: of(args, &flags::METER_COLUMN)?,
+        unit: of(args, &flags::METER_UNIT)?,
+        place: format!("--{} {text}", meter.name),
+    }))
+}
+
+fn of<T: FromStr<Err = String> + Default>(args: &Args, flag: &flags::Flag) -> Result<T> {
+    let text = args.text(flag)?;
+    text.map_or(Ok(T::default()), |text| parsed(flag, text))
+}
+
+fn parsed<T: FromStr<Err = String>>(flag: &flags::Flag, text: &str) -> Result<T> {
+    text.parse().map_err(|why: String| {
+        let (what, remedy) = why.split_once("; ").unwrap_or((&why, "see the README"));
+        Error::input(format!("--{} {text}", flag.name), what, remedy)
+    })
 }
 
 /// The member of `all` that `flag` names.

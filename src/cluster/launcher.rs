@@ -17,6 +17,9 @@ pub const NAMED: [&str; 4] = [
     "mpiexec.hydra",
 ];
 
+/// Variables in which launchers tell a process how many there are.
+pub const SIZES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
+
 /// What an MPI calls itself, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mpi {

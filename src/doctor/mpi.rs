@@ -1,10 +1,8 @@
 //! MPI: the launcher and the library of this binary must be of one kind and version.
 
 use super::{Finding, Scene, ok, problem, warning};
-use crate::cluster::launcher::{LAUNCHERS, Mpi, NAMED};
+use crate::cluster::launcher::{LAUNCHERS, Mpi, NAMED, SIZES};
 
-/// Variables in which launchers tell a process how many there are.
-const SIZES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     vec![match &scene.mpi {
         Some(library) => launcher(scene, &Mpi::of(library)),

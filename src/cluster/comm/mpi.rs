@@ -1,22 +1,24 @@
 //! The twin with MPI (Open MPI or MPICH, through rsmpi's bindings), and METIS.
 
+mod end;
+mod metis;
+
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
-use std::time::Duration;
 
+pub use end::{abort, finish};
+pub use metis::k_way;
 use mpi::ffi;
 
 use super::{REDUCE_MOST, Ticket, Transport, witness};
-use crate::cluster::launcher::{self, Mpi};
+use crate::cluster::launcher::{self, Mpi, SIZES};
 use crate::node::topology;
 use crate::{Error, Result};
 
 /// What launchers set for each process they start.
 const LAUNCHERS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PMI_FD"];
-/// What they set to the number of processes.
-const SIZES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
 /// All processes of the job.
 struct World {
@@ -293,58 +295,6 @@ fn is_up() -> bool {
     begun != 0 && ended == 0
 }
 
-/// What MPI may take to end, s. (MPICH 4.0 over UCX and TCP sometimes never does: one rank waits for
-/// answers of others that listen no more.)
-const END_S: libc::c_uint = 10;
-
-/// Leaves the other processes, at the end of the program: nothing may be under way, and all results
-/// are written.
-pub fn finish() {
-    extern "C" fn leave(_: libc::c_int) {
-        // SAFETY: _exit may be called in a signal handler.
-        unsafe { libc::_exit(0) };
-    }
-    if is_up() {
-        // SAFETY: MPI is up, no call of it follows, and the handles are taken once; the handler
-        // calls nothing that is not allowed in one.
-        unsafe {
-            witness::told();
-            libc::signal(libc::SIGALRM, leave as *const () as libc::sighandler_t);
-            libc::alarm(END_S);
-            if let Some(mut made) = HANDLES.take() {
-                ffi::MPI_Op_free(&raw mut made.combine);
-                ffi::MPI_Type_free(&raw mut made.pack);
-                ffi::MPI_Comm_free(&raw mut made.comm);
-            }
-            ffi::MPI_Finalize();
-        }
-    }
-    witness::dismiss();
-}
-
-/// What was written last is on its way to the terminal for so long: MPICH's launcher drops what it has
-/// not passed on when the job is aborted.
-const HEARD: Duration = Duration::from_millis(200);
-
-/// Ends all processes; returns where there is no other.
-pub fn abort(code: i32) {
-    let (mut rank, mut size) = (0, 1);
-    if !is_up() {
-        return;
-    }
-    // SAFETY: MPI is up.
-    unsafe {
-        ffi::MPI_Comm_rank(ffi::RSMPI_COMM_WORLD, &raw mut rank);
-        ffi::MPI_Comm_size(ffi::RSMPI_COMM_WORLD, &raw mut size);
-    }
-    if size > 1 {
-        witness::told_for_all();
-        std::thread::sleep(HEARD);
-        // SAFETY: MPI is up.
-        unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, code) };
-    }
-}
-
 /// Name and version of the MPI that this program was linked with.
 pub fn library() -> Option<String> {
     let mut text = [0 as c_char; 8192 + 1];
@@ -362,28 +312,4 @@ pub fn library() -> Option<String> {
         "an unknown MPI"
     };
     Some(name.to_owned())
-}
-
-/// Part of each vertex of a graph in `parts` parts of like size, with few edges between them
-/// (METIS, multilevel k-way, a fixed seed).
-///
-/// # Errors
-/// METIS refuses.
-pub fn k_way(ptr: &[i32], adjacent: &[i32], parts: usize) -> Result<Vec<u32>> {
-    let refused = |why: String| {
-        Error::failure(
-            format!("METIS cannot cut the mesh into {parts} parts: {why}"),
-            "use fewer ranks",
-        )
-    };
-    let mut part = vec![0i32; ptr.len().saturating_sub(1)];
-    let graph =
-        metis::Graph::new(1, parts as i32, ptr, adjacent).map_err(|e| refused(e.to_string()))?;
-    let graph = graph
-        .set_option(metis::option::Seed(1))
-        .set_option(metis::option::UFactor(10));
-    graph
-        .part_kway(&mut part)
-        .map_err(|e| refused(e.to_string()))?;
-    Ok(part.into_iter().map(|p| p as u32).collect())
 }

@@ -15,6 +15,25 @@ pub enum Column {
     Name(String),
 }
 
+impl Default for Column {
+    fn default() -> Self {
+        Self::Number(1)
+    }
+}
+
+impl FromStr for Column {
+    type Err = String;
+
+    /// A number, or else a name.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(0) => Err("columns are counted from 1; give one, or its name".to_owned()),
+            Ok(number) => Ok(Self::Number(number)),
+            Err(_) => Ok(Self::Name(text.to_owned())),
+        }
+    }
+}
+
 impl fmt::Display for Column {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {

@@ -27,14 +27,8 @@ pub struct Energy {
 }
 
 /// The column of an external meter.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeterColumn(pub Column);
-
-impl Default for MeterColumn {
-    fn default() -> Self {
-        Self(Column::Number(1))
-    }
-}
 
 impl<'de> Deserialize<'de> for MeterColumn {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,0 +1,60 @@
+//! The end of a process among others: in order, or of all of them.
+
+use std::time::Duration;
+
+use mpi::ffi;
+
+use super::{HANDLES, is_up};
+use crate::cluster::comm::witness;
+
+/// What MPI may take to end, s. (MPICH 4.0 over UCX and TCP sometimes never does: one rank waits for
+/// answers of others that listen no more.)
+const END_S: libc::c_uint = 10;
+
+/// Leaves the other processes, at the end of the program: nothing may be under way, and all results
+/// are written.
+pub fn finish() {
+    extern "C" fn leave(_: libc::c_int) {
+        // SAFETY: _exit may be called in a signal handler.
+        unsafe { libc::_exit(0) };
+    }
+    if is_up() {
+        // SAFETY: MPI is up, no call of it follows, and the handles are taken once; the handler
+        // calls nothing that is not allowed in one.
+        unsafe {
+            witness::told();
+            libc::signal(libc::SIGALRM, leave as *const () as libc::sighandler_t);
+            libc::alarm(END_S);
+            if let Some(mut made) = HANDLES.take() {
+                ffi::MPI_Op_free(&raw mut made.combine);
+                ffi::MPI_Type_free(&raw mut made.pack);
+                ffi::MPI_Comm_free(&raw mut made.comm);
+            }
+            ffi::MPI_Finalize();
+        }
+    }
+    witness::dismiss();
+}
+
+/// What was written last is on its way to the terminal for so long: MPICH's launcher drops what it has
+/// not passed on when the job is aborted.
+const HEARD: Duration = Duration::from_millis(200);
+
+/// Ends all processes; returns where there is no other.
+pub fn abort(code: i32) {
+    let (mut rank, mut size) = (0, 1);
+    if !is_up() {
+        return;
+    }
+    // SAFETY: MPI is up.
+    unsafe {
+        ffi::MPI_Comm_rank(ffi::RSMPI_COMM_WORLD, &raw mut rank);
+        ffi::MPI_Comm_size(ffi::RSMPI_COMM_WORLD, &raw mut size);
+    }
+    if size > 1 {
+        witness::told_for_all();
+        std::thread::sleep(HEARD);
+        // SAFETY: MPI is up.
+        unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, code) };
+    }
+}
