@@ -1,65 +1,31 @@
-//! `couloir bench`: the contract of its JSON, verification at odd sizes, and what it refuses.
+//! `couloir bench`: the contract of its JSON, verification at odd sizes, energy.
 
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
-use crate::run_energy::meter;
 use serde_json::Value;
 
-fn couloir(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_couloir"))
+use crate::folder::{Folder, Said, said};
+use crate::run_energy::meter;
+
+pub fn couloir(args: &[&str]) -> Said {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_couloir"));
+    command
         .args(args)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null())
-        .output()
-        .expect("the binary starts")
+        .stdin(Stdio::null());
+    said(&mut command)
 }
 
-fn refused(args: &[&str]) -> String {
-    let output = couloir(args);
-    let error = String::from_utf8(output.stderr).expect("messages are UTF-8");
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
-    assert!(error.starts_with("error: "), "{args:?}: {error}");
-    assert_eq!(error.lines().count(), 1, "{args:?}: {error}");
-    error
-}
-
-/// A folder that goes away with its owner.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let name = format!("couloir-bench-{name}-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-
-    fn write(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.join(name), text).unwrap();
-        self.file(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+fn file(folder: &Folder, name: &str) -> String {
+    folder.path(name).display().to_string()
 }
 
 /// Runs a bench with `--json`; its text and its JSON.
 fn measured(folder: &Folder, args: &[&str]) -> (String, Value) {
-    let json = folder.file("bench.json");
-    let output = couloir(&[args, &["--json", &json]].concat());
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {error}");
-    let text = std::fs::read_to_string(&json).unwrap();
-    let value = serde_json::from_str(&text).unwrap();
-    (String::from_utf8(output.stdout).unwrap(), value)
+    let json = file(folder, "bench.json");
+    let said = couloir(&[args, &["--json", &json]].concat());
+    assert_eq!(said.code, Some(0), "{args:?}: {}", said.err);
+    (said.out, folder.json("bench.json"))
 }
 
 fn keys(value: &Value) -> String {
@@ -81,7 +47,7 @@ fn has_device() -> bool {
 
 #[test]
 fn every_bench_is_verified_everywhere_and_keeps_the_contract() {
-    let folder = Folder::new("all");
+    let folder = Folder::new();
     let (text, json) = measured(&folder, &["bench", "--rows", "700"]);
     assert_eq!(keys(&json), "machine results");
     assert_eq!(keys(&json["machine"]), "bandwidth device threads");
@@ -146,7 +112,7 @@ fn every_bench_is_verified_everywhere_and_keeps_the_contract() {
 
 #[test]
 fn files_orders_formats_and_searches_are_measured() {
-    let folder = Folder::new("files");
+    let folder = Folder::new();
     // Rectangular, with empty rows; then symmetric, reordered, against a scan of all cuts.
     let wide = "%%MatrixMarket matrix coordinate pattern general\n5 300 4\n1 300\n1 7\n4 1\n3 2\n";
     let wide = folder.write("wide.mtx", wide);
@@ -166,7 +132,7 @@ fn files_orders_formats_and_searches_are_measured() {
     );
     assert!(text.contains("caches are swept before each call"), "{text}");
 
-    let made = folder.file("made.mtx");
+    let made = file(&folder, "made.mtx");
     let args = [
         "bench",
         "dot",
@@ -198,9 +164,9 @@ fn files_orders_formats_and_searches_are_measured() {
 
 #[test]
 fn the_cells_of_a_mesh_are_a_matrix() {
-    let folder = Folder::new("mesh");
+    let folder = Folder::new();
     let mesh = "tests/data/meshes/cube_tet_8_22.msh";
-    let binary = folder.file("cells.csr");
+    let binary = file(&folder, "cells.csr");
     let args = [
         "bench",
         "pcg",
@@ -231,7 +197,7 @@ fn the_cells_of_a_mesh_are_a_matrix() {
 /// known.
 #[test]
 fn energy_of_short_calls_is_measured_to_two_percent() {
-    let folder = Folder::new("energy");
+    let folder = Folder::new();
     // It sends 12500 in its second column.
     let address = meter(12.5e3);
     let (text, json) = measured(
@@ -266,122 +232,4 @@ fn energy_of_short_calls_is_measured_to_two_percent() {
     let joules = number("joules");
     assert!(joules >= least && joules < 100.0 * least, "{result}");
     assert!(text.contains(&address), "{text}");
-}
-
-#[test]
-fn what_makes_no_sense_is_refused() {
-    let folder = Folder::new("refused");
-    let banner = "%%MatrixMarket matrix coordinate real general\n";
-    let wide = folder.write("wide.mtx", &format!("{banner}2 3 1\n1 1 1.0\n"));
-    let skew = folder.write(
-        "skew.mtx",
-        &format!("{banner}2 2 3\n1 1 1.0\n2 2 1.0\n1 2 1.0\n"),
-    );
-    let zero = folder.write("zero.mtx", &format!("{banner}2 2 1\n1 1 1.0\n"));
-    let nan = folder.write("nan.mtx", &format!("{banner}2 2 1\n1 1 nan\n"));
-    let cases: &[(&[&str], &str)] = &[
-        (
-            &["bench", "smpv"],
-            "smpv: there is no such bench; did you mean spmv?",
-        ),
-        (&["bench", "sort"], "choose one of: spmv, gspmv,"),
-        (
-            &["bench", "spmv", "--rows", "0"],
-            "--rows 0: 0 is not a number of at least 1",
-        ),
-        (
-            &["bench", "spmv", "--rows", "many"],
-            "--rows many: many is not a number",
-        ),
-        (
-            &["bench", "spmv", "--rows", "1000000000000"],
-            "GB of memory are available; take fewer rows",
-        ),
-        (
-            &["bench", "dot", "--rows", "1000000000000"],
-            "GB of memory are available; take fewer rows",
-        ),
-        (
-            &["bench", "spmv", "--matrix", "grid:x"],
-            "--matrix grid:x: x is not a number",
-        ),
-        (
-            &["bench", "spmv", "--rows", "9", "--matrix", "grid:3"],
-            "more than one of --rows, --mesh and --matrix",
-        ),
-        (
-            &["bench", "spmv", "--matrix", "no.mtx"],
-            "no.mtx: the matrix cannot be read",
-        ),
-        (
-            &["bench", "spmv", "--mesh", "no.msh"],
-            "no.msh: the mesh cannot be read",
-        ),
-        (
-            &["bench", "spmv", "--matrix", &nan],
-            "nan.mtx:3: `nan` is not finite",
-        ),
-        (
-            &["bench", "pcg", "--matrix", &wide],
-            "pcg needs a square matrix, and this is 2 x 3",
-        ),
-        (
-            &["bench", "pcg", "--matrix", &skew],
-            "pcg needs a symmetric matrix; take another",
-        ),
-        (
-            &["bench", "pcg", "--matrix", &zero],
-            "pcg needs a positive diagonal",
-        ),
-        (
-            &["bench", "spmv", "--matrix", &wide, "--order", "rcm"],
-            "2 x 3 has no symmetric order",
-        ),
-        (
-            &["bench", "spmv", "--order", "best"],
-            "--order best: there is no such choice; choose one of: none, rcm, random",
-        ),
-        (
-            &["bench", "spmv", "--where", "gpu"],
-            "choose one of: cpu, device, split, all",
-        ),
-        (
-            &["bench", "spmv", "--format", "ell"],
-            "choose one of: sell, csr",
-        ),
-        (&["bench", "spmv", "--threads", "0"], "--threads 0"),
-        (
-            &["bench", "spmv", "--device", "fast"],
-            "'fast' is neither auto, none nor a number",
-        ),
-        (
-            &["bench", "spmv", "--where", "device", "--device", "none"],
-            "there is nothing to measure on",
-        ),
-        (&["bench", "spmv", "dot"], "dot: this word is one too many"),
-        (
-            &["bench", "axpy", "--meter", "tcp:here"],
-            "--meter tcp:here: \"tcp:here\" names no host and port; give serial:DEVICE@BAUD",
-        ),
-        (
-            &["bench", "axpy", "--meter", "tcp:127.0.0.1:1"],
-            "--meter tcp:127.0.0.1:1: ",
-        ),
-        (
-            &["bench", "axpy", "--meter", "tcp:h:1", "--meter-column", "0"],
-            "--meter-column 0: columns are counted from 1",
-        ),
-        (
-            &["bench", "axpy", "--meter", "tcp:h:1", "--meter-unit", "V"],
-            "--meter-unit V: \"V\" is no unit of a meter; give one of W, mW",
-        ),
-    ];
-    for (args, message) in cases {
-        let mut args = args.to_vec();
-        if !args.contains(&"--where") {
-            args.extend(["--where", "cpu"]);
-        }
-        let error = refused(&args);
-        assert!(error.contains(message), "{args:?}: {error}");
-    }
 }

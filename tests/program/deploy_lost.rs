@@ -1,0 +1,116 @@
+//! Hosts that die while `cross/deploy` has a case run there: it ends soon, and says which.
+
+use std::time::{Duration, Instant};
+
+use crate::folder::Said;
+use crate::hosts::{Cluster, Kind, can_unshare, under_mpirun};
+
+const BOARDS: [(&str, Kind); 2] = [("alpha", Kind::Board), ("beta", Kind::Board)];
+
+/// A case that runs until `host` gets `signal`; what is said then, and how long that took.
+fn lose(
+    cluster: &Cluster,
+    file: &str,
+    host: &str,
+    signal: &str,
+    flags: &[&str],
+) -> (Said, Duration) {
+    // The log of a run under mpirun is the first host's.
+    let logs = [host, "alpha"].map(|h| cluster.folder.path(&format!("results/cube/{h}/log.txt")));
+    let runs = |log: &std::path::PathBuf| {
+        std::fs::read_to_string(log).is_ok_and(|text| text.contains("step 3 "))
+    };
+    std::thread::scope(|threads| {
+        let deploy = threads.spawn(|| cluster.deploy_with(file, &["--patience", "4"], flags));
+        while !logs.iter().any(runs) {
+            if deploy.is_finished() {
+                let said = deploy.join().unwrap();
+                panic!("it has ended: {}{}", said.out, said.err);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let lost = Instant::now();
+        cluster.signal(host, signal);
+        (deploy.join().unwrap(), lost.elapsed())
+    })
+}
+
+/// The verdict on `host`.
+fn verdict<'a>(said: &'a Said, host: &str) -> &'a str {
+    let line = said
+        .out
+        .lines()
+        .rfind(|l| l.starts_with(&format!("{host}  ")));
+    line.unwrap_or_else(|| panic!("{host}: {}{}", said.out, said.err))
+}
+
+#[test]
+fn a_host_that_dies_alone_leaves_the_others_their_run() {
+    if !can_unshare(&BOARDS) {
+        return;
+    }
+    for signal in ["KILL", "STOP"] {
+        let Some(cluster) = Cluster::new(&BOARDS) else {
+            return;
+        };
+        let file = cluster.file("run");
+        let flags = ["--threads", "1", "--set", "time.end=1e9", "--steps", "150"];
+        let (said, took) = lose(&cluster, &file, "beta", signal, &flags);
+        assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+        let line = verdict(&said, "beta");
+        assert!(
+            line.contains("FAILED  was lost while the case ran; last heard: "),
+            "{line}"
+        );
+        assert!(
+            verdict(&said, "alpha").contains("  ok  "),
+            "{}{}",
+            said.out,
+            said.err
+        );
+        let report = cluster.folder.json("results/cube/alpha/report.json");
+        assert_eq!(report["steps"], 150);
+        assert!(took < Duration::from_secs(120), "{signal}: {took:?}");
+    }
+}
+
+/// Whichever host of two it is, and whether it says good-bye: without them the run ends.
+#[test]
+fn a_run_under_mpirun_ends_with_a_host() {
+    for (host, other, signal) in [
+        ("alpha", "beta", "KILL"),
+        ("beta", "alpha", "KILL"),
+        ("alpha", "beta", "STOP"),
+        ("beta", "alpha", "STOP"),
+    ] {
+        let Some((cluster, file)) = under_mpirun(&BOARDS) else {
+            return;
+        };
+        let flags = [
+            "--threads",
+            "1",
+            "--set",
+            "time.end=1e9",
+            "--steps",
+            "1000000000",
+        ];
+        let (said, took) = lose(&cluster, &file, host, signal, &flags);
+        assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+        let line = verdict(&said, host);
+        assert!(
+            line.contains("FAILED  was lost while the case ran"),
+            "{line}"
+        );
+        assert!(took < Duration::from_secs(60), "{host}, {signal}: {took:?}");
+        // Nothing computes there any more.
+        let start = Instant::now();
+        while cluster.computes(other) {
+            let patience = Duration::from_secs(20);
+            assert!(
+                start.elapsed() < patience,
+                "{host}, {signal}: {other} goes on"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
