@@ -70,7 +70,7 @@ fn a_host_that_dies_alone_leaves_the_others_their_run() {
         );
         let report = cluster.folder.json("results/cube/alpha/report.json");
         assert_eq!(report["steps"], 150);
-        assert!(took < Duration::from_secs(120), "{signal}: {took:?}");
+        assert!(took < Duration::from_secs(150), "{signal}: {took:?}");
     }
 }
 
@@ -93,6 +93,8 @@ fn a_run_under_mpirun_ends_with_a_host() {
             "time.end=1e9",
             "--steps",
             "1000000000",
+            "--set",
+            "cluster.timeout_s=600",
         ];
         let (said, took) = lose(&cluster, &file, host, signal, &flags);
         assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
@@ -101,11 +103,14 @@ fn a_run_under_mpirun_ends_with_a_host() {
             line.contains("FAILED  was lost while the case ran"),
             "{line}"
         );
-        assert!(took < Duration::from_secs(60), "{host}, {signal}: {took:?}");
+        assert!(
+            took < Duration::from_secs(150),
+            "{host}, {signal}: {took:?}"
+        );
         // Nothing computes there any more.
         let start = Instant::now();
         while cluster.computes(other) {
-            let patience = Duration::from_secs(20);
+            let patience = Duration::from_secs(60);
             assert!(
                 start.elapsed() < patience,
                 "{host}, {signal}: {other} goes on"
