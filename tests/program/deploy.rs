@@ -163,3 +163,18 @@ fn a_wrong_cluster_file_ends_it() {
         assert!(said.err.contains(part), "{}", said.err);
     }
 }
+
+#[test]
+fn a_host_gets_a_second_at_least() {
+    for patience in ["0", "soon", "-1"] {
+        let mut command = Command::new("cross/deploy");
+        command
+            .args(["a.toml", "b.toml", "--patience", patience])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .stdin(Stdio::null());
+        let said = said(&mut command);
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        let part = format!("--patience {patience}: seconds, at least 1");
+        assert!(said.err.contains(&part), "{}", said.err);
+    }
+}
