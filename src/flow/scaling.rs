@@ -2,13 +2,15 @@
 //! exchange hidden (OSpMV) and before it (NSpMV), the exchange alone, AXPY and DOT (thesis section
 //! 3.4.3).
 
+mod step;
+
 use std::rc::Rc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use super::case::{Case, Split};
-use super::simulation::{Simulation, pressure_matrix};
+use super::simulation::pressure_matrix;
 use crate::Result;
 use crate::cluster::place::Place;
 use crate::cluster::{Comm, Halo, Reach};
@@ -76,8 +78,10 @@ pub struct Scaling {
     pub inner_share: f64,
     /// A time step, where steps were asked for.
     pub step: Option<Cost>,
-    /// Pressure iterations of such a step.
+    /// Pressure iterations of such a step: with the mesh they grow, too.
     pub iterations: Option<f64>,
+    /// One of them.
+    pub iteration: Option<Cost>,
 }
 
 impl Scaling {
@@ -172,7 +176,7 @@ impl Probe {
 /// Measures on the mesh of `case`, and `steps` time steps of it.
 ///
 /// # Errors
-/// As [`Simulation::open`].
+/// As [`Simulation::open`](super::simulation::Simulation::open).
 pub fn measure(case: &Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Result<Scaling> {
     let (a, halo, rows) = pressure_matrix(case, comm)?;
     let owned_most = comm.largest(a.rows as f64)? as usize;
@@ -211,30 +215,16 @@ pub fn measure(case: &Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Res
         reduce,
         step: None,
         iterations: None,
+        iteration: None,
     };
     drop(p);
     if steps > 0 {
-        let (cost, iterations) = step(case.clone(), comm, place, steps)?;
-        (out.step, out.iterations) = (Some(cost), Some(iterations));
+        let steps = step::measure(case.clone(), comm, place, steps)?;
+        out.step = Some(steps.step);
+        out.iterations = Some(steps.iterations);
+        out.iteration = Some(steps.iteration);
     }
     Ok(out)
-}
-
-/// Time steps, after as many that nobody counts, and their mean iterations.
-fn step(case: Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Result<(Cost, f64)> {
-    let mut sim = Simulation::open_on(case, comm, Some(place), None)?;
-    let (mut times, mut iterations) = (Vec::new(), 0);
-    for i in 0..2 * steps {
-        comm.barrier()?;
-        let start = Instant::now();
-        let done = sim.advance()?;
-        let seconds = comm.largest(start.elapsed().as_secs_f64())?;
-        if i >= steps {
-            times.push(seconds);
-            iterations += done.result.poisson.iterations;
-        }
-    }
-    Ok((Cost::of(times), iterations as f64 / steps as f64))
 }
 
 /// What is measured, in the order of [`costs`].

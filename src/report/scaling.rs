@@ -20,7 +20,8 @@ pub struct Point {
     pub hidden_share: Option<f64>,
     /// Time of inner rows over that of the exchange, at most 1: no more can be hidden.
     pub hidden_most: Option<f64>,
-    /// Parallel efficiency of the product with its exchange hidden, AXPY, DOT and the step.
+    /// Parallel efficiency of the product with its exchange hidden, AXPY, DOT, the step
+    /// and its iterations.
     pub efficiency: Efficiency,
 }
 
@@ -35,6 +36,8 @@ pub struct Efficiency {
     pub dot: f64,
     /// Time step; `null` where none was done.
     pub step: Option<f64>,
+    /// An iteration of its pressure solve.
+    pub iteration: Option<f64>,
 }
 
 /// Scaling over numbers of ranks.
@@ -63,6 +66,7 @@ pub fn series(measured: Vec<Scaling>) -> Vec<Point> {
                 axpy: of(first.axpy, m.axpy),
                 dot: of(first.dot, m.dot),
                 step: first.step.zip(m.step).map(|(a, b)| of(a, b)),
+                iteration: first.iteration.zip(m.iteration).map(|(a, b)| of(a, b)),
             },
             measured: m,
         }
@@ -123,10 +127,12 @@ fn table(points: &[Point]) -> String {
         "sum",
         "step",
         "iterations",
+        "each",
         "eff. SpMV",
         "AXPY",
         "DOT",
         "step",
+        "iteration",
     ];
     let rows: Vec<_> = points
         .iter()
@@ -149,10 +155,12 @@ fn table(points: &[Point]) -> String {
                 time(m.reduce),
                 m.step.map_or("n/a".to_owned(), time),
                 m.iterations.map_or("n/a".to_owned(), |k| format!("{k:.1}")),
+                m.iteration.map_or("n/a".to_owned(), time),
                 percent(Some(p.efficiency.spmv)),
                 percent(Some(p.efficiency.axpy)),
                 percent(Some(p.efficiency.dot)),
                 percent(p.efficiency.step),
+                percent(p.efficiency.iteration),
             ]
         })
         .collect();
@@ -177,6 +185,7 @@ fn chart(name: &str, points: &[Point]) -> Chart {
             line("AXPY", &|e| Some(e.axpy)),
             line("DOT", &|e| Some(e.dot)),
             line("time step", &|e| e.step),
+            line("its iterations", &|e| e.iteration),
         ]
         .into_iter()
         .filter(|s| !s.points.is_empty())
@@ -215,6 +224,20 @@ mod tests {
         let weak = series(vec![measured(1, 1000, 4.0), measured(2, 2000, 5.0)]);
         assert!((weak[1].efficiency.dot - 0.8).abs() < 1e-12);
         assert_eq!(weak[1].efficiency.step, None);
+        let steps = |ranks, rows, t, k| {
+            let step = measured(ranks, rows, t).hidden;
+            let median_s = t / k;
+            Scaling {
+                step: Some(step),
+                iterations: Some(k),
+                iteration: Some(Cost { median_s, ..step }),
+                ..measured(ranks, rows, t)
+            }
+        };
+        // Half of what the longer step costs more is iterations that the mesh asks for.
+        let grown = series(vec![steps(1, 1000, 1.0, 100.0), steps(2, 2000, 2.5, 200.0)]);
+        assert!((grown[1].efficiency.step.expect("steps") - 0.4).abs() < 1e-12);
+        assert!((grown[1].efficiency.iteration.expect("steps") - 0.8).abs() < 1e-12);
         let report = ScalingReport { weak, strong };
         let text = report.table();
         assert!(

@@ -1,0 +1,61 @@
+//! Time steps, and an iteration of their pressure solves.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use super::Cost;
+use crate::Result;
+use crate::cluster::Comm;
+use crate::cluster::place::Place;
+use crate::flow::case::Case;
+use crate::flow::simulation::Simulation;
+
+/// What steps cost.
+pub(super) struct Steps {
+    /// One.
+    pub step: Cost,
+    /// Its pressure iterations, mean.
+    pub iterations: f64,
+    /// One of them: what is left of the step without the kernels that are called less often, over
+    /// their number.
+    pub iteration: Cost,
+}
+
+/// Measures `steps` steps, after as many that nobody counts; times are of the slowest rank.
+///
+/// # Errors
+/// As [`Simulation::open`].
+pub(super) fn measure(case: Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Result<Steps> {
+    let mut sim = Simulation::open_on(case, comm, Some(place), None)?;
+    let (mut step, mut iteration, mut iterations) = (Vec::new(), Vec::new(), 0);
+    for i in 0..2 * steps {
+        let before = counts(&sim);
+        comm.barrier()?;
+        let start = Instant::now();
+        let k = sim.advance()?.result.poisson.iterations.max(1);
+        let step_s = start.elapsed().as_secs_f64();
+        let now = counts(&sim);
+        let spent = now.iter().zip(before).map(|(b, a)| (b.0 - a.0, b.1 - a.1));
+        let rest = spent.filter(|(calls, _)| *calls < k as u64);
+        let mut slowest = [step_s, rest.map(|(_, seconds)| seconds).sum()];
+        comm.combine(&mut [], &mut slowest)?;
+        if i >= steps {
+            let [step_s, rest_s] = slowest;
+            step.push(step_s);
+            iteration.push((step_s - rest_s) / k as f64);
+            iterations += k;
+        }
+    }
+    Ok(Steps {
+        step: Cost::of(step),
+        iterations: iterations as f64 / steps as f64,
+        iteration: Cost::of(iteration),
+    })
+}
+
+/// Calls of each kernel so far, and their seconds.
+fn counts(sim: &Simulation) -> Vec<(u64, f64)> {
+    let sites = sim.stepper.sites();
+    let each = sites.iter();
+    each.map(|s| (s.stats.calls, s.seconds_s())).collect()
+}
