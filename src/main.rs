@@ -5,8 +5,10 @@ use std::io::{IsTerminal, Write};
 use couloir::Error;
 use couloir::cli::{self, Console};
 use couloir::cluster::comm;
+use couloir::node::resident;
 
 fn main() {
+    resident::keep_little();
     // The level is the user's to lower (--quiet); a second logger cannot exist here.
     if log::set_logger(&Logger).is_ok() {
         log::set_max_level(log::LevelFilter::Info);

@@ -27,7 +27,8 @@ fn held(cells: usize, ranks: usize) -> Option<[f64; 2]> {
 }
 
 /// Beyond what a process holds anyhow, memory goes by the cells of a rank; rank 0, which has dealt
-/// out the mesh, has given it back. (The ratio is 1.16; 1.35 where freed memory is not given back.)
+/// out the mesh, has given it back. (The ratio is 1.11; 1.16 where threads keep what they freed, 1.35
+/// where freed memory is not given back at all.)
 #[test]
 fn memory_goes_by_the_cells_of_a_rank() {
     let Some([least, _]) = held(4, 4) else {
@@ -36,5 +37,5 @@ fn memory_goes_by_the_cells_of_a_rank() {
     let [[one, _], [_, four]] = [held(44, 1), held(44, 4)].map(|h| h.expect("MPI is here"));
     let (one, four) = (one - least, four - least);
     eprintln!("a process {least:.3e} B; beyond it 1 rank {one:.3e}, the most of 4 {four:.3e} B");
-    assert!(4.0 * four < 1.25 * one, "{one} {four}");
+    assert!(4.0 * four < 1.15 * one, "{one} {four}");
 }
