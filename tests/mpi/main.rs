@@ -8,5 +8,6 @@ mod ranks;
 mod failure;
 mod memory;
 mod network;
+mod overlap;
 mod predict;
 mod same;

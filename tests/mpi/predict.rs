@@ -105,38 +105,53 @@ fn more_nodes_are_predicted_over_several_networks() {
     }
 }
 
-/// Times on a machine that does other things are off by anything; a wrong model is off by more.
+/// Rounds of predictions and runs, at most.
+const ROUNDS: usize = 8;
+
+/// What else the machine does makes predictions and steps slower, never quicker: the least of
+/// several of each, in turns, come near those of a machine at rest. What a wrong model adds or leaves
+/// out is in the least one, too, so that no number of rounds brings it within the limits.
 #[test]
 fn a_prediction_is_near_a_run() {
     let folder = Folder::new();
     let case = ["cases/cube.toml", "--device=none", "--threads=1"];
-    let Some(mut command) = mpirun(&folder, 2) else {
-        return;
-    };
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
-    command.arg("predict").args(case);
-    command.args(["--nodes=2", "--network=this", "--steps=8"]);
-    let ran = said(command.arg("--out").arg(folder.path("predict")));
-    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
-    // Steps of the case itself are measured in turns with those of the parts.
-    let point = &folder.json("predict/predict.json")["networks"][0]["points"][1];
-    let seconds = |name: &str| point[name].as_f64().expect("a time");
-    let ratio = seconds("step_s") / seconds("measured_s");
-    eprintln!("step on 2 ranks, predicted over measured: {ratio:.3} ({point})");
-    assert!((0.4..2.5).contains(&ratio), "{point}");
-    // And a run of its own, which knows nothing of predictions.
-    let mut command = mpirun(&folder, 2).expect("MPI is here");
-    command
-        .arg("run")
-        .args(case)
-        .args(["--steps=16", "--quiet"]);
-    command.arg("--json").arg(folder.path("run.json"));
-    let ran = said(command.arg("--out").arg(folder.path("out")));
-    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
-    let ran_s = folder.json("run.json")["wall_per_step_s"]
-        .as_f64()
-        .expect("a time");
-    let ratio = seconds("step_s") / ran_s;
-    eprintln!("step on 2 ranks, predicted over run: {ratio:.3} ({ran_s:.6} s)");
-    assert!((0.2..5.0).contains(&ratio), "{point} {ran_s}");
+    // Predicted; measured beside it, in turns with the parts; and of runs of their own, which know
+    // nothing of predictions.
+    let mut least = [f64::INFINITY; 3];
+    for round in 1..=ROUNDS {
+        let Some(mut command) = mpirun(&folder, 2) else {
+            return;
+        };
+        command.arg("predict").args(case);
+        command.args(["--nodes=2", "--network=this", "--steps=8"]);
+        let ran = said(command.arg("--out").arg(folder.path("predict")));
+        assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+        let point = &folder.json("predict/predict.json")["networks"][0]["points"][1];
+        let mut command = mpirun(&folder, 2).expect("MPI is here");
+        command
+            .arg("run")
+            .args(case)
+            .args(["--steps=16", "--quiet"]);
+        command.arg("--json").arg(folder.path("run.json"));
+        let ran = said(command.arg("--out").arg(folder.path("out")));
+        assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+        let times = [
+            &point["step_s"],
+            &point["measured_s"],
+            &folder.json("run.json")["wall_per_step_s"],
+        ];
+        for (least, time) in least.iter_mut().zip(times) {
+            *least = least.min(time.as_f64().expect("a time"));
+        }
+        let [predicted, beside, alone] = least;
+        let ratios = [predicted / beside, predicted / alone];
+        eprintln!(
+            "round {round}: a step on 2 ranks, predicted over measured: {ratios:.3?} ({least:?} s)"
+        );
+        if (0.6..1.6).contains(&ratios[0]) && (0.4..2.5).contains(&ratios[1]) {
+            return;
+        }
+    }
+    panic!("predicted, measured beside it, run: {least:?} s");
 }
