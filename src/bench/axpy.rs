@@ -1,6 +1,6 @@
 //! `y <- a x + y`.
 
-use super::{Bench, IN_A_ROW, Input, Needs, Work, vector};
+use super::{Bench, Input, Needs, Work, vector};
 use crate::Result;
 use crate::kernel;
 use crate::node::Buffer;
@@ -43,8 +43,8 @@ impl Work for Axpy {
         engine.post(&mut self.site, operands).map(|()| 1.0)
     }
 
-    fn in_a_row(&self) -> usize {
-        IN_A_ROW
+    fn queues(&self) -> bool {
+        true
     }
 
     fn verify(&mut self, engine: &Engine<f64>) -> Result<bool> {

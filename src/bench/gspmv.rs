@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Bench, IN_A_ROW, Input, Needs, Work, product_is_right, vector};
+use super::{Bench, Input, Needs, Work, product_is_right, vector};
 use crate::Result;
 use crate::kernel;
 use crate::node::Buffer;
@@ -60,8 +60,8 @@ impl Work for Product {
         engine.post(&mut self.site, operands).map(|()| 1.0)
     }
 
-    fn in_a_row(&self) -> usize {
-        IN_A_ROW
+    fn queues(&self) -> bool {
+        true
     }
 
     fn verify(&mut self, engine: &Engine<f64>) -> Result<bool> {

@@ -78,9 +78,10 @@ trait Work {
     }
     /// One timed call; returns the units done. The device may still be at it.
     fn call(&mut self, engine: &Engine<f64>) -> Result<f64>;
-    /// Calls that follow each other on the device, as in a solver, before it is waited for.
-    fn in_a_row(&self) -> usize {
-        1
+    /// Whether a call leaves nothing for the host, so that several can follow each other on the
+    /// device, as in a solver, before it is waited for.
+    fn queues(&self) -> bool {
+        false
     }
     /// Whether a call computes what the plain loop does.
     fn verify(&mut self, engine: &Engine<f64>) -> Result<bool>;
@@ -106,9 +107,6 @@ trait Work {
         done
     }
 }
-
-/// See [`Work::in_a_row`], of kernels without a result for the host.
-const IN_A_ROW: usize = 8;
 
 /// What a bench works on.
 #[derive(Clone, Debug)]

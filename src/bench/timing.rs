@@ -18,6 +18,10 @@ const MOST_S: f64 = 3.0;
 const FEW_CALLS: usize = 3;
 /// Time of one turn, s.
 const TURN_S: f64 = 0.03;
+/// Time, s, and number, at most, of calls that follow each other on the device before it is waited
+/// for: what a launch and a wait cost, 17 us on an H200, is then 1 % of it.
+const ROW_S: f64 = 2e-3;
+const ROW_CALLS: f64 = 64.0;
 /// Time for which joules are counted, s: ten intervals of a usual sensor; and at most, where they
 /// are asked for with an uncertainty below 2 %.
 const ENERGY_S: f64 = 1.0;
@@ -102,15 +106,11 @@ impl<'a> Clock<'a> {
         });
     }
 
-    /// One call, or several in a row where the device has them alone and is waited for once;
-    /// returns seconds and units.
-    fn call(&self, engine: &Engine<f64>, work: &mut dyn Work, side: Side) -> Result<(f64, f64)> {
+    /// So many calls, which are waited for once; returns seconds and units.
+    fn calls(&self, engine: &Engine<f64>, work: &mut dyn Work, calls: usize) -> Result<(f64, f64)> {
         work.reset()?;
-        let mut calls = 1;
         if !self.sweep.is_empty() {
             self.flush(engine);
-        } else if side == Side::Device {
-            calls = work.in_a_row();
         }
         let start = Instant::now();
         let mut units = 0.0;
@@ -125,8 +125,16 @@ impl<'a> Clock<'a> {
 
     /// Seconds of one call.
     pub fn seconds(&self, engine: &Engine<f64>, work: &mut dyn Work) -> Result<f64> {
-        self.call(engine, work, Side::Split)
-            .map(|(seconds, _)| seconds)
+        self.calls(engine, work, 1).map(|(seconds, _)| seconds)
+    }
+
+    /// Calls in a row of a work that takes `call_s`: several where the device has them alone.
+    fn row(&self, work: &dyn Work, side: Side, call_s: f64) -> usize {
+        if self.sweep.is_empty() && side == Side::Device && work.queues() {
+            (ROW_S / call_s).clamp(1.0, ROW_CALLS) as usize
+        } else {
+            1
+        }
     }
 
     /// Lets the engine find the cuts of `work`; false if the search has not ended in time.
@@ -134,7 +142,7 @@ impl<'a> Clock<'a> {
         engine.set_policy(Side::Split.policy());
         let start = Instant::now();
         while engine.is_tuning(&work.sites()) {
-            self.call(engine, work, Side::Split)?;
+            self.seconds(engine, work)?;
             if start.elapsed().as_secs_f64() > SEARCH_S {
                 return Ok(false);
             }
@@ -153,11 +161,12 @@ impl<'a> Clock<'a> {
             for (i, (place, roofs, work)) in works.iter_mut().enumerate() {
                 engine.set_policy(place.policy());
                 // The first call of a turn finds the caches as another place has left them.
-                let warm_s = self.call(engine, work.as_mut(), *place)?.0;
-                let calls = (TURN_S / warm_s) as usize;
-                for _ in 0..calls.clamp(1, 2 * ENOUGH_CALLS) {
+                let warm_s = self.seconds(engine, work.as_mut())?;
+                let row = self.row(work.as_ref(), *place, warm_s);
+                let turns = (TURN_S / (warm_s * row as f64)) as usize;
+                for _ in 0..turns.clamp(1, 2 * ENOUGH_CALLS) {
                     let at = work.done(roofs);
-                    let (seconds, units) = self.call(engine, work.as_mut(), *place)?;
+                    let (seconds, units) = self.calls(engine, work.as_mut(), row)?;
                     let done = work.done(roofs).minus(at);
                     timings[i].samples.push(seconds / units);
                     timings[i].rates.push(done.times(1.0 / seconds));
@@ -167,8 +176,9 @@ impl<'a> Clock<'a> {
         }
         for (i, (place, _, work)) in works.iter_mut().enumerate() {
             engine.set_policy(place.policy());
+            let row = self.row(work.as_ref(), *place, timings[i].least());
             (timings[i].joules, timings[i].uncertainty_fraction) =
-                self.joules(engine, work.as_mut(), *place)?;
+                self.joules(engine, work.as_mut(), row)?;
         }
         Ok(timings)
     }
@@ -179,7 +189,7 @@ impl<'a> Clock<'a> {
         &self,
         engine: &Engine<f64>,
         work: &mut dyn Work,
-        side: Side,
+        row: usize,
     ) -> Result<(Option<f64>, Option<f64>)> {
         if !self.source.measured() || !self.sweep.is_empty() {
             return Ok((None, None));
@@ -190,7 +200,7 @@ impl<'a> Clock<'a> {
         };
         let mut units_per_call = 1.0;
         let got = repeat(self.source, &goal, || {
-            units_per_call = self.call(engine, work, side)?.1;
+            units_per_call = self.calls(engine, work, row)?.1;
             Ok(())
         })?;
         let joules = got.joules.map(|j| j / units_per_call);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
-use opencl3::command_queue::{enqueue_nd_range_kernel, finish, flush};
-use opencl3::event::release_event;
+use opencl3::command_queue::{finish, flush};
+use opencl3::error_codes::{CL_SUCCESS, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED};
 use opencl3::types::{cl_command_queue, cl_kernel};
 
 use super::patience::Patience;
@@ -25,21 +25,28 @@ struct Launch {
 }
 
 impl Launch {
+    /// Asks for no event, as opencl3 would: each that a GPU has to signal costs it time (an H200
+    /// 2 us a kernel).
     fn enqueue(self) -> Result<(), i32> {
-        // SAFETY: queue and kernel are live handles of one context (their owner, the Device,
-        // waits for every launch before it is dropped); sizes are one-dimensional.
-        unsafe {
-            let event = enqueue_nd_range_kernel(
-                self.queue as cl_command_queue,
-                self.kernel as cl_kernel,
-                1,
-                std::ptr::null(),
-                &raw const self.global,
-                &raw const self.local,
-                0,
-                std::ptr::null(),
-            )?;
-            release_event(event)
+        let library = cl3::load_library();
+        let library = library.as_ref().map_err(|_| DLOPEN_RUNTIME_LOAD_FAILED)?;
+        // Queue and kernel are live handles of one context (their owner, the Device, waits for every
+        // launch before it is dropped); sizes are one-dimensional.
+        let code = library.clEnqueueNDRangeKernel(
+            self.queue as cl_command_queue,
+            self.kernel as cl_kernel,
+            1,
+            std::ptr::null(),
+            &raw const self.global,
+            &raw const self.local,
+            0,
+            std::ptr::null(),
+            std::ptr::null_mut(),
+        );
+        match code {
+            Some(CL_SUCCESS) => Ok(()),
+            Some(code) => Err(code),
+            None => Err(DLOPEN_FUNCTION_NOT_AVAILABLE),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! From rows to slices.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -19,15 +20,28 @@ const SLICES_PER_TASK: usize = 512;
 /// A slice's values begin at a multiple of this: a cache line of doubles.
 const ALIGN: usize = 8;
 
-/// Slices encoded by one task, positions counted from its own beginning.
+/// Slices encoded by one task.
 #[derive(Default)]
 struct Part {
-    /// Of each slice: values, words of its index block, whether others may share that, and its
-    /// numbers of steps.
-    slices: Vec<(usize, usize, bool, [u32; 2])>,
+    slices: Vec<Slice>,
     index: Vec<u32>,
-    /// Entry and element.
+    /// Entry and element, counted from the beginning of its slice.
     places: Vec<(u32, u32)>,
+}
+
+/// What one slice takes.
+struct Slice {
+    /// Values.
+    values: usize,
+    /// Words of its index block, and whether others may share that.
+    words: usize,
+    common: bool,
+    /// An entry for each value, where others may share those; else none.
+    entries: Vec<usize>,
+    /// Its places.
+    places: usize,
+    /// Numbers of steps.
+    counts: [u32; 2],
 }
 
 /// Where everything goes.
@@ -39,12 +53,8 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(
-        rows: usize,
-        row_ptr: &[usize],
-        col: &[u32],
-        alike: impl Fn(&[usize]) -> bool + Sync,
-    ) -> Result<Self> {
+    /// `fixed`: the values, where they stay as they are.
+    fn new(rows: usize, row_ptr: &[usize], col: &[u32], fixed: Option<&[&[f64]]>) -> Result<Self> {
         let too_large = |_| {
             Error::failure(
                 format!("a matrix of {rows} rows needs more than 2^32 elements"),
@@ -53,6 +63,9 @@ impl Layout {
         };
         u32::try_from(col.len()).map_err(too_large)?;
         let count = padded(rows.max(1)) / SLICE;
+        let alike = |entries: &[usize]| {
+            fixed.is_some_and(|planes| planes.iter().all(|p| alike(p, entries)))
+        };
         let parts: Vec<Part> = (0..count.div_ceil(SLICES_PER_TASK))
             .into_par_iter()
             .map(|task| {
@@ -63,32 +76,46 @@ impl Layout {
         let mut slices = Vec::with_capacity(4 * count);
         let mut index = Vec::new();
         let mut position = vec![0u32; col.len()];
-        let mut common: HashMap<&[u32], u32> = HashMap::new();
+        let mut blocks: HashMap<&[u32], u32> = HashMap::new();
+        let mut values: HashMap<Vec<u64>, u32> = HashMap::new();
         let mut elements = 0usize;
         for part in &parts {
-            let start = u32::try_from(elements).map_err(too_large)?;
-            let mut words = part.index.as_slice();
-            for &(values, length, shared, [steps, wide]) in &part.slices {
-                let (block, rest) = words.split_at(length);
+            let (mut words, mut places) = (part.index.as_slice(), part.places.as_slice());
+            for slice in &part.slices {
+                let (block, rest) = words.split_at(slice.words);
                 words = rest;
                 let end = u32::try_from(index.len()).map_err(too_large)?;
-                let at = match common.get(block) {
-                    Some(&at) if shared => at,
+                let at = match blocks.get(block) {
+                    Some(&at) if slice.common => at,
                     _ => {
-                        if shared {
-                            common.insert(block, end);
+                        if slice.common {
+                            blocks.insert(block, end);
                         }
                         index.extend_from_slice(block);
                         end
                     }
                 };
-                slices.extend([u32::try_from(elements).map_err(too_large)?, at, steps, wide]);
-                elements += values;
+                let mut start = u32::try_from(elements).map_err(too_large)?;
+                let bits = |p: &&[f64]| slice.entries.iter().map(|&e| p[e].to_bits()).collect();
+                let key: Vec<Vec<u64>> = fixed.unwrap_or(&[]).iter().map(bits).collect();
+                match values.entry(key.concat()) {
+                    Entry::Occupied(e) if !slice.entries.is_empty() => start = *e.get(),
+                    e => {
+                        if !slice.entries.is_empty() {
+                            e.insert_entry(start);
+                        }
+                        elements += slice.values;
+                    }
+                }
+                let [steps, wide] = slice.counts;
+                slices.extend([start, at, steps, wide]);
+                let (own, rest) = places.split_at(slice.places);
+                places = rest;
+                for &(entry, place) in own {
+                    position[entry as usize] = start + place;
+                }
             }
             u32::try_from(elements).map_err(too_large)?;
-            for &(entry, place) in &part.places {
-                position[entry as usize] = start + place;
-            }
         }
         Ok(Self {
             slices,
@@ -108,7 +135,6 @@ impl Part {
     ) -> Self {
         let mut part = Self::default();
         let mut encoder = Encoder::default();
-        let mut elements = 0;
         for s in slices {
             let lines: &mut Lines = &mut [(0, &[][..]); SLICE];
             for (l, line) in lines.iter_mut().enumerate() {
@@ -117,16 +143,19 @@ impl Part {
                 }
             }
             encoder.encode(s * SLICE, lines, &alike);
-            let before = part.index.len();
+            let (words, places) = (part.index.len(), part.places.len());
             encoder.append_to(&mut part.index);
             let values = encoder.places(|entry, place| {
-                part.places.push((entry as u32, (elements + place) as u32));
+                part.places.push((entry as u32, place as u32));
             });
-            let values = values.next_multiple_of(ALIGN);
-            elements += values;
-            let words = part.index.len() - before;
-            part.slices
-                .push((values, words, encoder.is_common(), encoder.counts()));
+            part.slices.push(Slice {
+                values: values.next_multiple_of(ALIGN),
+                words: part.index.len() - words,
+                common: encoder.is_common(),
+                entries: encoder.single_values(),
+                places: part.places.len() - places,
+                counts: encoder.counts(),
+            });
         }
         part
     }
@@ -138,7 +167,7 @@ impl Sell<f64> {
     /// # Errors
     /// More than 2^32 elements.
     pub fn footprint_bytes(a: &Csr) -> Result<f64> {
-        let l = Layout::new(a.rows, &a.row_ptr, &a.col, |_| false)?;
+        let l = Layout::new(a.rows, &a.row_ptr, &a.col, None)?;
         let words = l.index.len() + 4 * a.rows.div_ceil(SLICE);
         Ok((l.elements * size_of::<f64>() + words * size_of::<u32>()) as f64)
     }
@@ -156,9 +185,7 @@ impl<T: Real> Sell<T> {
         fixed: bool,
     ) -> Result<Self> {
         check(rows, cols, row_ptr, col, planes)?;
-        let layout = Layout::new(rows, row_ptr, col, |entries| {
-            fixed && planes.iter().all(|p| alike(p, entries))
-        })?;
+        let layout = Layout::new(rows, row_ptr, col, fixed.then_some(planes))?;
         let inner = inner_rows(rows, row_ptr, col);
         let planes = planes
             .iter()

@@ -81,6 +81,16 @@ impl Encoder {
         self.short + self.wide == 0
     }
 
+    /// An entry for each value, where every step stores one; else none. Slices with the same may
+    /// share them.
+    pub fn single_values(&self) -> Vec<usize> {
+        let single = self.ones == self.steps.len();
+        let steps = self.steps.iter().take(if single { self.ones } else { 0 });
+        steps
+            .filter_map(|s| Some(s.entry[s.rows().next()?]))
+            .collect()
+    }
+
     /// Appends the index block.
     pub fn append_to(&self, index: &mut Vec<u32>) {
         for step in &self.steps {

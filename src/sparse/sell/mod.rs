@@ -3,7 +3,8 @@
 //! Rows are taken in slices of C = 32, and a slice in steps. A step takes at most one entry of each
 //! row: its mask says of which rows. Its columns are stored in the least of three ways: affine
 //! (column minus row is the same for all: one number), 16-bit or 32-bit differences to a base. All
-//! are relative to the slice's first row, so slices that look alike share one index block.
+//! are relative to the slice's first row, so slices that look alike share one index block; and, where
+//! each of their steps has one value for all rows, their values.
 //!
 //! A step of nearly every row has a value and a difference for each of the C, so that a row finds
 //! its own at once; where more than one place in eight would be empty, the slice is packed: those

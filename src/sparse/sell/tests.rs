@@ -92,6 +92,7 @@ fn every_shape_of_matrix_decodes_to_itself() {
         ("near and far", random(&uneven, 1 << 17, 6)),
         ("more rows than columns", random(&[2; 1000], 3, 7)),
         ("affine", grid(12, |i, j| (i + 2 * j) as f64)),
+        ("alike in layers", grid(32, |i, _| (i / 3072) as f64)),
     ];
     for (what, a) in &shapes {
         eprintln!("{what}");
@@ -189,7 +190,7 @@ fn what_is_regular_costs_little() {
         plain.bytes() / n
     );
     let fixed: Sell<f64> = Sell::fixed(&node, &a).unwrap();
-    assert!(fixed.bytes() < 3.5 * n, "{}", fixed.bytes() / n);
+    assert!(fixed.bytes() < 0.6 * n, "{}", fixed.bytes() / n);
     // Values that differ anywhere in a step are all kept.
     let uneven = grid(64, |i, j| (i * 31 + j) as f64);
     let kept: Sell<f64> = Sell::fixed(&node, &uneven).unwrap();
@@ -201,6 +202,25 @@ fn what_is_regular_costs_little() {
     });
     let s: Sell<f64> = Sell::from_csr(&node, &near).unwrap();
     assert!(s.bytes() < 10.6 * near.entries() as f64, "{}", s.bytes());
+}
+
+#[test]
+fn slices_share_values_only_where_all_planes_agree() {
+    let node = node();
+    let alike = grid(32, |_, _| 1.0);
+    let layers = grid(32, |i, _| (i / 3072) as f64);
+    let (ptr, col) = (&alike.row_ptr, &alike.col);
+    let planes = [&alike.val[..], &layers.val];
+    let s: Sell<f64> = Sell::build(&node, alike.rows, alike.cols, ptr, col, &planes, true).unwrap();
+    let fixed = |a| Sell::<f64>::fixed(&node, a).unwrap().elements();
+    assert_eq!(s.elements(), fixed(&layers));
+    assert!(fixed(&layers) > 4 * fixed(&alike));
+    let view = s.view(false, true).unwrap();
+    for (values, plane) in planes.iter().zip(&view.planes) {
+        for (&at, v) in s.position().iter().zip(*values) {
+            assert_eq!(plane[at as usize], *v);
+        }
+    }
 }
 
 #[test]
