@@ -70,7 +70,7 @@ impl Layout {
             .into_par_iter()
             .map(|task| {
                 let slices = task * SLICES_PER_TASK..count.min((task + 1) * SLICES_PER_TASK);
-                Part::new(slices, row_ptr, col, &alike)
+                Part::new(slices, row_ptr, col, alike)
             })
             .collect();
         let mut slices = Vec::with_capacity(4 * count);
