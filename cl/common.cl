@@ -159,6 +159,27 @@ inline REAL down_(REAL v, uint by) {
 #endif
 #endif
 
+/* TOTAL_LANES numbers each of n lists, in local memory, added pairwise by one group: l and l plus
+   half of them, and so on. A work-item does three or four of these halvings on its own, for a
+   barrier takes as long. The sum of a list is where its first number was. */
+#define ADD_LANES(t, n, OP)                                                 \
+    barrier(CLK_LOCAL_MEM_FENCE);                                           \
+    FOLD_(t, n, TOTAL_LANES, TOTAL_LANES / 8, OP)                           \
+    FOLD_(t, n, TOTAL_LANES / 8, TOTAL_LANES / 64, OP)                      \
+    FOLD_(t, n, TOTAL_LANES / 64, 1, OP)
+#define FOLD_(t, n, from, to, OP)                                           \
+    EACH_LANE_(l_, (n) * (to)) {                                            \
+        __local REAL *z_ = (t) + l_ / (to) * TOTAL_LANES + l_ % (to);       \
+        REAL v_[(from) / (to)];                                             \
+        UNROLL_ for (uint k_ = 0; k_ < (from) / (to); ++k_)                 \
+            v_[k_] = z_[k_ * (to)];                                         \
+        UNROLL_ for (uint w_ = (from) / (to) / 2; w_ > 0; w_ /= 2)          \
+            UNROLL_ for (uint k_ = 0; k_ < w_; ++k_)                        \
+                v_[k_] = OP(v_[k_], v_[k_ + w_]);                           \
+        z_[0] = v_[0];                                                      \
+    }                                                                       \
+    barrier(CLK_LOCAL_MEM_FENCE);
+
 /* Three sums of partial results by one group: part b belongs to lane b % TOTAL_LANES, which adds
    its parts in ascending order; lanes are added pairwise. The CPU does the same. Loads go ahead of
    additions, for there is little else to hide their time behind. */
@@ -186,14 +207,7 @@ inline REAL down_(REAL v, uint by) {
         for (uint k_ = 0; k_ < 3; ++k_)                                     \
             t_[k_ * TOTAL_LANES + l_] = s_[k_];                             \
     }                                                                       \
-    for (uint w_ = TOTAL_LANES / 2; w_ > 0; w_ /= 2) {                      \
-        barrier(CLK_LOCAL_MEM_FENCE);                                       \
-        EACH_LANE_(l_, 3 * w_) {                                            \
-            const uint i_ = l_ / w_ * TOTAL_LANES + l_ % w_;                \
-            t_[i_] = t_[i_] + t_[i_ + w_];                                  \
-        }                                                                   \
-    }                                                                       \
-    barrier(CLK_LOCAL_MEM_FENCE);
+    ADD_LANES(t_, 3, PLUS_)
 #define SUM_OF(k) t_[(k) * TOTAL_LANES]
 
 /* a / b, rounded correctly, as double division is by the standard. */

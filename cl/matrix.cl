@@ -59,7 +59,8 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
 #if VECTOR == 1
 /* One row. What a row lacks is read from elsewhere, so that nothing branches. Memory is slow and
    many loads have to be under way: where the registers last (SMALL), steps are taken four at once,
-   then two, then one. */
+   then two, then one. Kinds that a slice lacks are jumped over, for the compiler would walk through
+   their last steps. */
 #define AFFINE_ 0
 #define ONES_ 1
 #define SHORTS_ 2
@@ -69,7 +70,7 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
         Row_ r_ = row_(PASTE(m, _slices), PASTE(m, _index), i);                                   \
         if (r_.at.s3 & PACKED_) {                                                                 \
             Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                           \
-            for (uint k_ = 0; k_ < s_.end; ++k_) {                                                \
+            _Pragma("unroll 1") for (uint k_ = 0; k_ < s_.end; ++k_) {                            \
                 const Entry e = packed_(&s_, k_);                                                 \
                 DO;                                                                               \
             }                                                                                     \
@@ -95,12 +96,14 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
 #define LOOPS_(e, r, full, kind, DO)                                                              \
     {                                                                                             \
         uint n_ = begin_(&r, kind);                                                               \
-        _Pragma("unroll 1") for (; n_ >= 4; n_ -= 4)                                              \
-            STEPS_(4, e, r, full, kind, DO)                                                       \
-        if (n_ & 2)                                                                               \
-            STEPS_(2, e, r, full, kind, DO)                                                       \
-        if (n_ & 1)                                                                               \
-            STEPS_(1, e, r, full, kind, DO)                                                       \
+        if (n_) {                                                                                 \
+            _Pragma("unroll 1") for (; n_ >= 4; n_ -= 4)                                          \
+                STEPS_(4, e, r, full, kind, DO)                                                   \
+            if (n_ & 2)                                                                           \
+                STEPS_(2, e, r, full, kind, DO)                                                   \
+            if (n_ & 1)                                                                           \
+                STEPS_(1, e, r, full, kind, DO)                                                   \
+        }                                                                                         \
     }
 #define STEPS_(count, e, r, full, kind, DO)                                                       \
     {                                                                                             \
@@ -163,10 +166,15 @@ INLINE_ void pass_(Row_ *r, uint kind, uint steps) {
 INLINE_ Entry step_(const Row_ *r, bool full, uint kind, uint j) {
     __global const uint *step = &r->index[r->step];
     __global const ushort *halves = (__global const ushort *)r->index;
+    uint2 both;
+    if (full)
+        both.s1 = step[2 * j + 1];
+    else
+        both = *(__global const uint2 *)&step[2 * j];
     Entry e;
-    e.has = full || (step[2 * j] >> r->lane & 1);
+    e.has = full || (both.s0 >> r->lane & 1);
     e.value = (size_t)r->value + j * (kind == ONES_ ? 1 : SLICE);
-    uint column = r->row + step[2 * j + 1];
+    uint column = r->row + both.s1;
     if (kind == SHORTS_)
         column += ONCE_HALF(&halves[(size_t)r->difference + SLICE * j]) - r->lane;
     if (kind == WIDE_)

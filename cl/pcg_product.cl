@@ -8,11 +8,11 @@ __kernel void pcg_product_kernel(__global REAL *s, __global REAL *ps, __global R
     REDUCTION(u);
     REDUCTION(v);
     EACH_ROW(i) {
-        const realv q = LOAD(p, i);
-        realv t = (realv)(c) * q;
+        realv t = (realv)(c) * LOAD(p, i);
         EACH_ENTRY(e, a, i, t = fma(VALUE(a_val, e), GATHER(x, e), t))
         STORE(s, i, t);
-        ADD(u, i, q * t);
+        /* Loaded again, for a register kept that long is one that a load would have had. */
+        ADD(u, i, LOAD(p, i) * t);
         ADD(v, i, t * t);
     }
     FINISH_TWO_SUMS(ps, u, ss, v)

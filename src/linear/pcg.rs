@@ -18,8 +18,11 @@
 
 mod correct;
 mod iterate;
+mod pace;
 
 use std::rc::Rc;
+
+use pace::Pace;
 
 use super::precond::{Factor, Pattern};
 use super::share::share;
@@ -30,7 +33,7 @@ use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, W
 use crate::kernel::{self, Real, pcg_scalars};
 use crate::node::Buffer;
 use crate::sparse::Csr;
-use crate::split::{Engine, Finish, Operands, Place, Site, Watch};
+use crate::split::{Engine, Finish, Glance, Operands, Place, Site};
 
 /// Growth of `|b - A x|^2` over `r . r` that shows that the recurrence has drifted.
 const DRIFT: f64 = 4.0;
@@ -74,7 +77,9 @@ pub struct Pcg<T: Real> {
     product: Site<T>,
     step: Site<T>,
     scalars: Finish<T>,
-    watch: Watch<T>,
+    /// At the state on the device.
+    glance: Option<Glance<T>>,
+    pace: Pace,
 }
 
 impl Pcg<f32> {
@@ -159,6 +164,8 @@ impl<T: Real> Pcg<T> {
         let factor = factor.transpose()?;
         // Rows of the system that is iterated on.
         let m = factor.as_ref().map_or(n, Factor::rows);
+        let glance = node.device.as_deref().map(|d| Glance::new(d, LENGTH));
+        let behind_factor = factor.is_some();
         let mut product = engine.site(kernel::pcg_product::kernel(), &name("product"), m)?;
         if factor.is_none() {
             engine.keep_border(&mut product, halo, &system.beside);
@@ -175,7 +182,8 @@ impl<T: Real> Pcg<T> {
             product,
             step: engine.site(kernel::pcg_step::kernel(), &name("step"), m)?,
             scalars: engine.finish(pcg_scalars::scalars())?,
-            watch: Watch::new(node.device.as_deref(), LENGTH)?,
+            glance: glance.transpose()?,
+            pace: Pace::new(behind_factor),
         })
     }
 
@@ -218,7 +226,7 @@ impl<T: Real> Pcg<T> {
             initial: relative(rr),
             ..Solution::default()
         };
-        self.state.write()?.fill(T::ZERO);
+        let mut state = [T::ZERO; LENGTH];
         let (mut replaced, mut next) = (f64::INFINITY, 0.0);
         while !enough(rr, round_off) && s.iterations < max_iterations && rr.is_finite() {
             let weight = match start {
@@ -229,14 +237,13 @@ impl<T: Real> Pcg<T> {
                     rr / self.replace(engine, start)?
                 }
             };
-            let state = self.state.write()?;
             (state[WEIGHT], state[BOUND], state[STOP]) = (T::of(weight), T::of(bound), T::ZERO);
-            self.iterate(engine, start != Start::Same, max_iterations - s.iterations)?;
+            let most = max_iterations - s.iterations;
+            state = self.iterate(engine, &state, rr, start != Start::Same, most)?;
             if let Some(factor) = &mut self.factor {
                 factor.end(engine, &mut self.system.y)?;
             }
             (rr, round_off) = self.residual(engine)?;
-            let state = self.state.read()?;
             s.iterations = state[ITERATIONS].f64() as usize;
             next = state[NEXT].f64();
             start = match () {

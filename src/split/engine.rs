@@ -3,17 +3,16 @@
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::Instant;
 
 use super::cache::Cache;
-use super::call::reductions;
 use super::lanes::Lanes;
 use super::launch::Programs;
 use super::site::Site;
+use super::totals::Totals;
 use super::tuner::{Objective, Tuner};
 use crate::Result;
 use crate::cluster::{Comm, Halo, Reach};
-use crate::kernel::{Kernel, MAX_REDUCTIONS, Real, Reduce, stream};
+use crate::kernel::{Kernel, Real, stream};
 use crate::node::program::cache_dir;
 use crate::node::{BLOCK, Buffer, Config, DeviceChoice, Node};
 use crate::sparse::Sell;
@@ -71,6 +70,8 @@ pub struct Engine<T: Real> {
     pub(super) program: Option<Programs>,
     /// Adds up partial results on the device.
     pub(super) lanes: Option<Lanes>,
+    /// Adds up all of them there.
+    pub(super) totals: Option<Totals<T>>,
     pub(super) policy: Policy,
     /// Share of the rows that a site without a past begins with on the device.
     pub(super) device_share: f64,
@@ -149,6 +150,7 @@ impl<T: Real> Engine<T> {
         if let Some(device) = &self.node.device {
             let program = Self::compile(device, kernels, cache)?;
             self.lanes = Lanes::new(&self.node, &program)?;
+            self.totals = Totals::new(&self.node, &program)?;
             self.program = Some(program);
             self.self_check(kernels)?;
         }
@@ -160,6 +162,7 @@ impl<T: Real> Engine<T> {
             node,
             program: None,
             lanes: None,
+            totals: None,
             policy,
             device_share: 0.5,
             prefetch: false,
@@ -231,88 +234,5 @@ impl<T: Real> Engine<T> {
         }
         halo.update(Reach::Face, &mut [x])?;
         Ok(None)
-    }
-
-    /// Calls the kernel of `site` and returns its reductions (unused ones are 0).
-    ///
-    /// # Errors
-    /// [`crate::Error::Device`] when the device fails; [`crate::Error::Failure`] when operands do not fit the
-    /// kernel's shape.
-    pub fn run(&self, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<[T; MAX_REDUCTIONS]> {
-        let start = self.measure()?;
-        self.dispatch(site, o)?;
-        let host_s = start.elapsed().as_secs_f64();
-        self.host_s.set(self.host_s.get() + host_s);
-        let added = self.add_up(site)?;
-        let mut reductions = reductions(site, added)?;
-        self.settle()?;
-        site.measured(start.elapsed().as_secs_f64(), host_s);
-        self.over_ranks(site.kernel.shape.reduce, &mut reductions)?;
-        Ok(reductions)
-    }
-
-    /// Combines values of all ranks, each as its kind says, in one message.
-    pub(super) fn over_ranks(&self, kinds: &[Reduce], values: &mut [T]) -> Result<()> {
-        if self.comm.size() == 1 || kinds.is_empty() {
-            return Ok(());
-        }
-        let (mut sums, mut largest) = ([0.0; MAX_REDUCTIONS], [0.0; MAX_REDUCTIONS]);
-        for (k, kind) in kinds.iter().enumerate() {
-            match kind {
-                Reduce::Sum => sums[k] = values[k].f64(),
-                Reduce::Max => largest[k] = values[k].f64(),
-            }
-        }
-        self.comm.combine(&mut sums, &mut largest)?;
-        for (k, kind) in kinds.iter().enumerate() {
-            values[k] = T::of(match kind {
-                Reduce::Sum => sums[k],
-                Reduce::Max => largest[k],
-            });
-        }
-        Ok(())
-    }
-
-    /// Calls the kernel of `site`. Where the device does all rows and the cut is settled this
-    /// returns at once: whatever is called next comes after it, and what the host reads waits for
-    /// it. Some of these calls are waited for, to be measured; the others' time is that of the
-    /// batch in which they ran, in the ratio of the measured ones.
-    ///
-    /// # Errors
-    /// As [`Engine::run`]; a call before may be the one that failed.
-    pub fn post(&self, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<()> {
-        let wholly = site.handle.is_some() && self.cut(site) == site.rows && o.halo.is_none();
-        if !wholly || site.to_be_measured() {
-            let start = self.measure()?;
-            self.dispatch(site, o)?;
-            let host_s = start.elapsed().as_secs_f64();
-            self.host_s.set(self.host_s.get() + host_s);
-            self.settle()?;
-            site.measured(start.elapsed().as_secs_f64(), host_s);
-            return Ok(());
-        }
-        self.dispatch(site, o)?;
-        if let Some(d) = &self.node.device {
-            site.put_down(&d.link.queue);
-        }
-        Ok(())
-    }
-
-    /// Returns when the device has finished, with the time.
-    fn measure(&self) -> Result<Instant> {
-        self.settle()?;
-        Ok(Instant::now())
-    }
-
-    /// Returns when the device has finished.
-    ///
-    /// # Errors
-    /// [`crate::Error::Device`] when a call failed.
-    pub fn settle(&self) -> Result<()> {
-        let Some(d) = &self.node.device else {
-            return Ok(());
-        };
-        let settled = d.link.queue.settle();
-        settled.map_err(|code| d.link.error("a kernel", code))
     }
 }

@@ -3,14 +3,14 @@
 //! all ranks added.
 
 use opencl3::kernel::Kernel as ClKernel;
-use opencl3::types::cl_device_id;
 
 use super::call::reductions;
 use super::engine::Engine;
 use super::launch::set_args;
 use super::site::Site;
+use super::totals::adding_group;
 use crate::Result;
-use crate::kernel::scalars::{Scalars, TOTAL_LANES};
+use crate::kernel::scalars::Scalars;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
 use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer};
@@ -42,11 +42,7 @@ impl<T: Real> Engine<T> {
         };
         if T::CL == "double" || d.info.exact_division {
             let kernel = program.kernel(&format!("{}_kernel", scalars.name))?;
-            // A software device's work-item is a loop; a real device's group adds side by side.
-            if !d.info.software {
-                let most = kernel.get_work_group_size(d.info.id as cl_device_id);
-                finish.group = most.unwrap_or(1).clamp(1, TOTAL_LANES);
-            }
+            finish.group = adding_group(d, &kernel);
             finish.handle = Some(kernel);
             finish.lanes = self.three_lanes()?;
         }

@@ -187,6 +187,12 @@ impl Place {
         self.stats.calls += 1;
     }
 
+    /// Takes back calls that were started and found nothing to do, but not their time: what was done
+    /// per second is that of the others.
+    pub fn did_nothing(&mut self, calls: u64) {
+        self.stats.calls = self.stats.calls.saturating_sub(calls);
+    }
+
     /// Time of all calls that have finished: measured, or their share of a batch.
     pub fn seconds_s(&self) -> f64 {
         self.stats.seconds_s + self.account.seconds_s()

@@ -218,3 +218,33 @@ fn ends_that_are_no_solution() {
         "{indefinite:?}"
     );
 }
+
+/// A device runs ahead of the host; iterations after the last do nothing and are not counted.
+#[test]
+fn only_iterations_that_did_something_are_counted() {
+    let a = laplacian([23, 17, 9], 1.0, true);
+    let b = right(a.rows, true);
+    let all = match devices() {
+        Ok(all) => all,
+        Err(why) => return eprintln!("SKIPPED on devices: {why}"),
+    };
+    for device in all.iter().filter(|d| d.fp64) {
+        let engine = engine(DeviceChoice::Index(device.index), None, 1, 1.0);
+        let mut solver = Pcg::new(&engine, &a, true).unwrap();
+        let (mut b, mut x) = (
+            engine.node.buffer_from(&b).unwrap(),
+            engine.node.buffer(a.rows).unwrap(),
+        );
+        let mut iterations = 0;
+        for tolerance in [1e-2, 1e-4, 1e-10] {
+            let s = solver.solve(&engine, &mut b, &mut x, tolerance, 0.0, 3000);
+            iterations += s.unwrap().iterations as u64;
+            for name in ["poisson product", "poisson step"] {
+                let sites = solver.sites();
+                let site = sites.iter().find(|s| s.label == name).unwrap();
+                assert_eq!(site.stats.calls, iterations, "{name} on {}", device.name);
+            }
+        }
+        assert!(iterations > 20);
+    }
+}

@@ -3,7 +3,7 @@
 use super::{Pcg, Start};
 use crate::Result;
 use crate::kernel::Real;
-use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, WEIGHT};
+use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, WEIGHT};
 use crate::node::Buffer;
 use crate::split::Engine;
 
@@ -50,11 +50,9 @@ impl<T: Real> Pcg<T> {
         // The residual of x = 0.
         std::mem::swap(&mut self.s, &mut self.system.f);
         let weight = bb / self.replace(engine, start)?;
-        let state = self.state.write()?;
-        state.fill(T::ZERO);
+        let mut state = [T::ZERO; LENGTH];
         (state[WEIGHT], state[BOUND]) = (T::of(weight), T::of(tolerance.powi(2) * bb));
-        self.iterate(engine, true, most)?;
-        let state = self.state.read()?;
+        let state = self.iterate(engine, &state, bb, true, most)?;
         let done = Correction {
             iterations: state[ITERATIONS].f64() as usize,
             // Without curvature a direction is round-off.

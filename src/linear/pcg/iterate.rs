@@ -3,28 +3,46 @@
 use super::Pcg;
 use crate::Result;
 use crate::kernel::Real;
-use crate::kernel::pcg_scalars::STOP;
+use crate::kernel::pcg_scalars::{BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
 use crate::split::{Engine, Operands};
 
-/// Iterations between two looks at a device that runs ahead; fewer behind a factor, whose products
-/// go on until the host has seen the end.
-const LOOK: [usize; 2] = [8, 2];
+/// The scalars of a solve: see [`pcg_scalars`](crate::kernel::pcg_scalars).
+pub(super) type State<T> = [T; LENGTH];
 
 impl<T: Real> Pcg<T> {
-    /// At most `most` iterations, until the recurrence falls below its bound. Where the device
-    /// does all the work, nobody waits for it: iterations after the last do nothing.
-    pub(super) fn iterate(&mut self, engine: &Engine<T>, begun: bool, most: usize) -> Result<()> {
-        self.watch.restart();
-        let look = LOOK[usize::from(self.factor.is_some())];
-        for n in 0..most {
+    /// At most `most` iterations from `state`, where the squared residual is `rr`, until the
+    /// recurrence falls below its bound; what the state is then. Where the device does all the
+    /// work, nobody waits for it but at a few [looks](super::pace); iterations after the last do
+    /// nothing.
+    pub(super) fn iterate(
+        &mut self,
+        engine: &Engine<T>,
+        state: &State<T>,
+        rr: f64,
+        begun: bool,
+        most: usize,
+    ) -> Result<State<T>> {
+        let (_, host) = self.state.split_at(0, false)?;
+        host.rows[..LENGTH].copy_from_slice(state);
+        let begin = state[ITERATIONS].f64();
+        let mut state = *state;
+        let (mut calls, mut done) = (0, 0);
+        let mut look = self.pace.first(rr, state[BOUND].f64());
+        for n in 1..=most {
             self.product(engine)?;
             let before = match &self.factor {
-                _ if !begun || n > 0 => &self.step,
+                _ if !begun || n > 1 => &self.step,
                 Some(factor) => factor.start(),
                 None => &self.begin,
             };
             let sums = [(before, 0), (&self.product, 0), (&self.product, 1)];
             let ahead = engine.reduce(&self.scalars, &sums, &mut self.state)?;
+            let looks = !ahead || n >= look || n == most;
+            match &mut self.glance {
+                // It is there while the step runs.
+                Some(glance) if ahead && looks => glance.start(&self.state)?,
+                _ => {}
+            }
             let y = match &mut self.factor {
                 Some(factor) => factor.z_mut(),
                 None => &mut self.system.y,
@@ -38,22 +56,25 @@ impl<T: Real> Pcg<T> {
                     ..Operands::default()
                 },
             )?;
-            let stopped = |state: &[T]| state[STOP] > T::ZERO;
-            let over = match &engine.node.device {
-                Some(d) if ahead => {
-                    let seen = match n % look {
-                        0 => self.watch.look(d, &self.state)?,
-                        _ => None,
-                    };
-                    seen.is_some_and(stopped)
-                }
-                _ => stopped(self.state.read()?),
-            };
-            if over {
+            if !looks {
+                continue;
+            }
+            match &mut self.glance {
+                Some(glance) if ahead => state.copy_from_slice(glance.end()?),
+                _ => state.copy_from_slice(&self.state.read()?[..LENGTH]),
+            }
+            (calls, done) = (n, (state[ITERATIONS].f64() - begin) as usize);
+            let now = (state[WEIGHT] * state[NEXT]).f64();
+            look = self.pace.next(rr, now, state[BOUND].f64(), done);
+            if state[STOP] > T::ZERO {
                 break;
             }
         }
-        Ok(())
+        // The last step is done even where its product showed that there is nothing left to do.
+        let idle = calls.saturating_sub(done.max(1)) as u64;
+        self.product.did_nothing(idle);
+        self.step.did_nothing(idle);
+        Ok(state)
     }
 
     /// `s = A p`, or `G A G^T p`.

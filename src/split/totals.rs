@@ -1,0 +1,90 @@
+//! The reductions of a call that the device has done alone, added up there to a number each, so
+//! that the host reads them all at once.
+
+use std::cell::RefCell;
+
+use opencl3::kernel::Kernel as ClKernel;
+use opencl3::types::cl_device_id;
+
+use super::engine::Engine;
+use super::glance::Glance;
+use super::launch::{Programs, set_args};
+use super::site::Site;
+use crate::Result;
+use crate::kernel::scalars::TOTAL_LANES;
+use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
+use crate::node::{BLOCK, Buffer, Device, MemoryKind, Node};
+
+/// The kernel, whose source is `lanes.cl`'s, and where it leaves the numbers.
+pub(super) struct Totals<T: Real> {
+    kernel: ClKernel,
+    /// Work-items for each reduction.
+    group: usize,
+    at: RefCell<(Buffer<T>, Glance<T>)>,
+}
+
+/// Work-items of `kernel` that add numbers together. A software device's work-item is a loop; a
+/// real device's group adds side by side.
+pub(super) fn adding_group(device: &Device, kernel: &ClKernel) -> usize {
+    if device.info.software {
+        return 1;
+    }
+    let most = kernel.get_work_group_size(device.info.id as cl_device_id);
+    most.unwrap_or(1).clamp(1, TOTAL_LANES)
+}
+
+impl<T: Real> Totals<T> {
+    /// For a device with memory of its own; elsewhere the host reads what is there.
+    pub fn new(node: &Node, program: &Programs) -> Result<Option<Self>> {
+        let (Some(d), MemoryKind::Discrete) = (&node.device, node.memory) else {
+            return Ok(None);
+        };
+        let kernel = program.kernel("totals_kernel")?;
+        Ok(Some(Self {
+            group: adding_group(d, &kernel),
+            kernel,
+            at: RefCell::new((
+                node.buffer(MAX_REDUCTIONS)?,
+                Glance::new(d, MAX_REDUCTIONS)?,
+            )),
+        }))
+    }
+}
+
+impl<T: Real> Engine<T> {
+    /// The reductions of the call of `site` that was started last, where the device has done all
+    /// rows that count and has memory of its own; by the operations of
+    /// [`total`](crate::kernel::scalars::total).
+    pub(super) fn totals(&self, site: &mut Site<T>) -> Result<Option<[T; MAX_REDUCTIONS]>> {
+        let kinds = site.kernel.shape.reduce;
+        let (Some(d), Some(totals)) = (&self.node.device, &self.totals) else {
+            return Ok(None);
+        };
+        if kinds.is_empty() || site.cut < site.counted {
+            return Ok(None);
+        }
+        let (parts, count) = match self.add_up(site)? {
+            true => (&site.device_lanes, TOTAL_LANES),
+            false => (&site.device_partial, site.counted / BLOCK),
+        };
+        let mut at = totals.at.borrow_mut();
+        let (sums, glance) = &mut *at;
+        let mut args = [sums.split_at(usize::MAX, false)?.0.arg; MAX_REDUCTIONS + 1];
+        for (k, arg) in args[1..].iter_mut().enumerate() {
+            // What no group reads may be any list.
+            let list = &parts[k.min(kinds.len() - 1)];
+            *arg = list.share(usize::MAX, usize::MAX)?.device;
+        }
+        let bit = |(k, kind): (usize, &Reduce)| u32::from(*kind == Reduce::Max) << k;
+        let maxima: u32 = kinds.iter().enumerate().map(bit).sum();
+        let fail = |code| d.link.error("totals", code);
+        let (kernel, queue) = (totals.kernel.get(), &d.link.queue);
+        queue.order().map_err(fail)?;
+        set_args(kernel, 0, &args, &[count as u32, maxima]).map_err(fail)?;
+        let items = kinds.len() * totals.group;
+        queue.start(kernel, items, totals.group).map_err(fail)?;
+        let mut all = [T::ZERO; MAX_REDUCTIONS];
+        all[..kinds.len()].copy_from_slice(&glance.read(sums)?[..kinds.len()]);
+        Ok(Some(all))
+    }
+}
