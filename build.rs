@@ -23,6 +23,19 @@ fn main() {
     }
     list.push_str("]\n");
     std::fs::write(Path::new(&out).join("boards.rs"), list).expect("OUT_DIR can be written");
+    link_the_unwinder(Path::new(&out));
     println!("cargo::rerun-if-changed=board");
     println!("cargo::rerun-if-changed=build.rs");
+}
+
+/// The static half of gcc's unwinder, in the place of libgcc_s, so that the binary needs glibc alone.
+fn link_the_unwinder(out: &Path) {
+    let target = |key: &str| std::env::var(format!("CARGO_CFG_TARGET_{key}"));
+    if target("OS").as_deref() != Ok("linux") || target("ENV").as_deref() != Ok("gnu") {
+        return;
+    }
+    // A library that a linker asked for by its name finds here first.
+    let script = "GROUP ( -lgcc_eh -lgcc )\n";
+    std::fs::write(out.join("libgcc_s.so"), script).expect("OUT_DIR can be written");
+    println!("cargo::rustc-link-search=native={}", out.display());
 }

@@ -51,13 +51,12 @@ exec "$zig/bin/python" -m ziglang cc -target $gnu.$glibc "\${args[@]}"
 END
 else
     install clang=clang
-    # Rust's own lld, and the static half of the unwinder: not every board has libgcc_s.
+    # Rust's own lld.
     lld=$host_lib/$(rustc -vV | sed -n 's/^host: //p')/bin/gcc-ld
     [ -x "$lld/ld.lld" ] || { install ld.lld=lld; lld=$(dirname "$(command -v ld.lld)"); }
-    put libgcc_s.so <<<'GROUP ( -lgcc_eh -lgcc )'
     put cc <<END
 #!/bin/sh
-exec clang --target=$gnu ${flags[*]} --sysroot='$sysroot' -B'$lld' -fuse-ld=lld -L'$tools' \\
+exec clang --target=$gnu ${flags[*]} --sysroot='$sysroot' -B'$lld' -fuse-ld=lld \\
     -Wno-unused-command-line-argument "\$@"
 END
 fi
