@@ -1,5 +1,6 @@
 //! The end of a process among others: in order, or of all of them.
 
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use mpi::ffi;
@@ -7,25 +8,40 @@ use mpi::ffi;
 use super::{HANDLES, is_up};
 use crate::cluster::comm::witness;
 
-/// What MPI may take to end, s. (MPICH 4.0 over UCX and TCP sometimes never does: one rank waits for
-/// answers of others that listen no more.)
-const END_S: libc::c_uint = 10;
+/// What MPI may take to end once every process has come to its end, s. (MPICH 4.0 over UCX and TCP
+/// often never does: one rank waits for answers of others that listen no more.)
+const END_S: libc::c_uint = 3;
+
+/// Where MPICH's launcher listens; -1 for none.
+static LAUNCHER: AtomicI32 = AtomicI32::new(-1);
 
 /// Leaves the other processes, at the end of the program: nothing may be under way, and all results
 /// are written.
 pub fn finish() {
     extern "C" fn leave(_: libc::c_int) {
-        // SAFETY: _exit may be called in a signal handler.
-        unsafe { libc::_exit(0) };
+        // MPICH's launcher takes the end of a process that has not said this for a crash.
+        const GOODBYE: &[u8] = b"cmd=finalize\n";
+        let launcher = LAUNCHER.load(Ordering::Relaxed);
+        // SAFETY: write, sleep and _exit may be called in a signal handler.
+        unsafe {
+            libc::write(launcher, GOODBYE.as_ptr().cast(), GOODBYE.len());
+            // An answer to those that wait would be the end of this one, before theirs.
+            libc::sleep(1);
+            libc::_exit(0)
+        };
     }
     if is_up() {
+        let launcher = std::env::var("PMI_FD").ok().and_then(|fd| fd.parse().ok());
+        LAUNCHER.store(launcher.unwrap_or(-1), Ordering::Relaxed);
         // SAFETY: MPI is up, no call of it follows, and the handles are taken once; the handler
         // calls nothing that is not allowed in one.
         unsafe {
             witness::told();
-            libc::signal(libc::SIGALRM, leave as *const () as libc::sighandler_t);
-            libc::alarm(END_S);
             if let Some(mut made) = HANDLES.take() {
+                // Others may write results for as long as they like.
+                ffi::MPI_Barrier(made.comm);
+                libc::signal(libc::SIGALRM, leave as *const () as libc::sighandler_t);
+                libc::alarm(END_S);
                 ffi::MPI_Op_free(&raw mut made.combine);
                 ffi::MPI_Type_free(&raw mut made.pack);
                 ffi::MPI_Comm_free(&raw mut made.comm);
