@@ -119,3 +119,31 @@ fn a_run_under_mpirun_ends_with_a_host() {
         }
     }
 }
+
+/// Some launchers wait for ever for processes that cannot be started, or cannot be reached.
+#[test]
+fn hosts_that_do_not_find_each_other_are_not_waited_for() {
+    let Some((cluster, file)) = under_mpirun(&BOARDS) else {
+        return;
+    };
+    let start = Instant::now();
+    let said = cluster.deploy_apart(&file, &["--patience", "8"]);
+    assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+    assert!(
+        verdict(&said, "alpha").contains("FAILED  the "),
+        "{}",
+        said.out
+    );
+    assert!(
+        said.out
+            .contains("[alpha] ssh: connect to host 127.0.0.1 port 1"),
+        "{}",
+        said.out
+    );
+    assert!(
+        start.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        start.elapsed()
+    );
+    assert!(!cluster.computes("alpha"), "alpha goes on");
+}

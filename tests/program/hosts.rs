@@ -14,6 +14,9 @@ const SSHD: &str = "/usr/sbin/sshd";
 /// Processes of one host, which end with it.
 const PROCESSES: [&str; 4] = ["--pid", "--fork", "--mount-proc", "--kill-child"];
 
+/// MPICH: these hosts share a memory, but some not their processes, so it must not be used.
+const NETWORK: &str = "SetEnv UCX_TLS=tcp,self";
+
 /// Past the test harness, which would swallow it.
 pub fn skip(why: &str) {
     let text = format!("SKIPPED: deploy: {why}\n");
@@ -128,7 +131,7 @@ impl Cluster {
         let config = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\n\
              PidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
-             PermitRootLogin yes\nForceCommand {shell}\n",
+             PermitRootLogin yes\nForceCommand {shell}\n{NETWORK}\n",
             path("server"),
             path(key),
         );
@@ -196,6 +199,22 @@ impl Cluster {
     }
 
     pub fn deploy_with(&self, cluster: &str, more: &[&str], flags: &[&str]) -> Said {
+        said(
+            self.command(cluster, more, flags)
+                .env("COULOIR_HOST_SSH", self.host_ssh()),
+        )
+    }
+
+    /// The same of hosts that cannot reach each other.
+    pub fn deploy_apart(&self, cluster: &str, more: &[&str]) -> Said {
+        let port = "-o Port=1";
+        said(
+            self.command(cluster, more, &["--steps", "2"])
+                .env("COULOIR_HOST_SSH", port),
+        )
+    }
+
+    fn command(&self, cluster: &str, more: &[&str], flags: &[&str]) -> Command {
         let mut command = Command::new("cross/deploy");
         command
             .args([cluster, "cases/cube.toml", "--ssh-config"])
@@ -204,10 +223,9 @@ impl Cluster {
             .args(["--", "--device", "none"])
             .args(flags)
             .env("COULOIR", env!("CARGO_BIN_EXE_couloir"))
-            .env("COULOIR_HOST_SSH", self.host_ssh())
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .stdin(Stdio::null());
-        said(&mut command)
+        command
     }
 
     /// Processes of a [`Kind::Board`].
@@ -251,11 +269,11 @@ impl Cluster {
 
 /// Hosts that work together, and their cluster file; none, said aloud, where that is not possible.
 pub fn under_mpirun(kinds: &[(&'static str, Kind)]) -> Option<(Cluster, String)> {
-    let library = couloir::cluster::mpi_library().unwrap_or_default();
-    if !library.contains("Open MPI") || !done(Command::new("mpirun").arg("--version")) {
-        skip("this build has no Open MPI, or there is no mpirun");
+    let mpirun = couloir::cluster::launcher::launcher();
+    let Some(mpi) = mpi().filter(|_| done(Command::new(mpirun).arg("--version"))) else {
+        skip("this build has neither Open MPI nor MPICH, or there is no mpirun");
         return None;
-    }
+    };
     if !can_unshare(kinds) {
         return None;
     }
@@ -263,8 +281,17 @@ pub fn under_mpirun(kinds: &[(&'static str, Kind)]) -> Option<(Cluster, String)>
     let ranks = cluster.folder.path("ranks").display().to_string();
     let file = cluster.file(&ranks);
     let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, format!("mpi = 'openmpi'\n{text}")).unwrap();
+    std::fs::write(&file, format!("mpi = '{mpi}'\n{text}")).unwrap();
     Some((cluster, file))
+}
+
+/// The MPI of this build, as a cluster file calls it.
+pub fn mpi() -> Option<&'static str> {
+    match couloir::cluster::mpi_library()? {
+        library if library.contains("Open MPI") => Some("openmpi"),
+        library if library.contains("MPICH") => Some("mpich"),
+        _ => None,
+    }
 }
 
 pub fn can_unshare(kinds: &[(&'static str, Kind)]) -> bool {
