@@ -1,8 +1,10 @@
 //! `couloir cluster`: checks a cluster file; tells scripts what is in it.
 
 use super::{Args, Command, Console, flags};
+use crate::board;
 use crate::flow::case::{Case, MeshSource};
 use crate::input::cluster::{Cluster, Host};
+use crate::input::nearest;
 use crate::report::table::columns;
 use crate::{Error, Result};
 
@@ -16,6 +18,19 @@ pub(super) const COMMAND: Command = Command {
 
 fn call(args: &Args, console: &mut Console) -> Result<()> {
     let cluster = Cluster::read(args.operand())?;
+    let boards = board::FILES.iter().map(|(name, _)| *name);
+    for (i, host) in cluster.hosts.iter().enumerate() {
+        if !boards.clone().any(|name| name == host.board) {
+            let place = format!("{}: host[{i}].board", args.operand().display());
+            let what = format!("there is no board/{}.toml", host.board);
+            let list = boards.clone().collect::<Vec<_>>().join(", ");
+            let remedy = match nearest(&host.board, boards) {
+                Some(near) => format!("did you mean {near}? There are: {list}"),
+                None => format!("write that file, or give one of: {list}"),
+            };
+            return Err(Error::input(place, what, remedy));
+        }
+    }
     let case = args.path(&flags::CASE).map(|path| Case::read(path, &[]));
     let case = case.transpose()?;
     if !args.has(&flags::LINES) {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Args, Command, Console, flags};
 use crate::Result;
-use crate::energy::{self, Context};
+use crate::energy::{self, Context, Nameplate};
 use crate::node::opencl::{self, DeviceInfo};
 use crate::node::topology;
 use crate::report::table::{bytes, columns};
@@ -34,7 +34,11 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
         Err(why) => console.line(format!("no OpenCL device: {why}"))?,
     }
     console.line("")?;
-    let (_, choice) = energy::find(&Context::at(Path::new("/")))?;
+    let context = Context {
+        nameplate: Nameplate::of(board.as_ref(), None),
+        ..Context::at(Path::new("/"))
+    };
+    let (_, choice) = energy::find(&context)?;
     choice.log.iter().try_for_each(|line| console.line(line))
 }
 

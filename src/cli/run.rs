@@ -77,7 +77,7 @@ fn simulate(args: &Args, console: &mut Console, ranks: &Ranks) -> Result<()> {
     let mut output = Output::new(&case);
     let board = Board::open(&case.node.board, &Tree::at("/"))?;
     let context = Context {
-        nameplate: nameplate(&case, board.as_ref()),
+        nameplate: Nameplate::of(board.as_ref(), case.node.nameplate_w),
         ..case.energy_context()
     };
     // One rank of a machine reads its meters.
@@ -251,14 +251,6 @@ fn introduction(sim: &Simulation, board: Option<&Board>) -> Vec<String> {
     }
     lines.extend(sim.engine.node.notes.iter().cloned());
     lines
-}
-
-/// Watts for an estimate where no sensor is found: the case's, or else the board's.
-fn nameplate(case: &Case, board: Option<&Board>) -> Nameplate {
-    Nameplate {
-        watts_idle: board.and_then(|b| b.profile.power.idle_w),
-        watts_load: case.node.nameplate_w.or(board.and_then(Board::watts)),
-    }
 }
 
 fn roof(b: &Bandwidth, board: Option<&Board>) -> String {

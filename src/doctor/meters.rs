@@ -4,7 +4,6 @@ use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
 
 use super::{Finding, Scene, ok, warning};
-use crate::board::Board;
 use crate::energy::{self, Context, Nameplate};
 use crate::node::Tree;
 
@@ -51,13 +50,9 @@ fn context(scene: &Scene, denied: &Arc<Mutex<Vec<String>>>) -> Context {
         }
         read
     });
-    let nameplate = Nameplate {
-        watts_idle: None,
-        watts_load: scene.board.as_ref().and_then(Board::watts),
-    };
     Context {
         tree,
-        nameplate,
+        nameplate: Nameplate::of(scene.board.as_ref(), None),
         external: None,
     }
 }

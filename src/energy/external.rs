@@ -171,14 +171,17 @@ fn read(external: &External, port: &mut Port, inbox: &Inbox) -> String {
                 inbox.put(micro);
             }
             Parsed::Header => {}
-            Parsed::Garbage(line) => {
+            Parsed::Garbage { line, found } => {
                 garbage += 1;
+                let column = &external.column;
+                // Of a meter that sends a line per second the first few are all that is waited for.
+                if garbage > 1 {
+                    inbox.fail(format!("{found} in column {column} of {line:?}"));
+                }
                 if garbage == GARBAGE_MAX {
-                    let column = &external.column;
-                    inbox.fail(format!("no number in column {column} of {line:?}"));
                     inbox.say(format!(
-                        "{GARBAGE_MAX} lines without a number in column {column}, the last \
-                         {line:?}; such lines are skipped"
+                        "{GARBAGE_MAX} lines with {found} in column {column}, the last {line:?}; \
+                         such lines are skipped"
                     ));
                 }
             }

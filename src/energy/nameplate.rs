@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::board::Board;
+
 use super::{Context, Found, Meter, Rail, RailKind, Scope};
 
 /// Watts of the node as given by the case or the board file.
@@ -11,6 +13,16 @@ pub struct Nameplate {
     pub watts_idle: Option<f64>,
     /// While a simulation runs: the model's power.
     pub watts_load: Option<f64>,
+}
+
+impl Nameplate {
+    /// What is known of `board`, unless `load_w` says more.
+    pub fn of(board: Option<&Board>, load_w: Option<f64>) -> Self {
+        Self {
+            watts_idle: board.and_then(|b| b.profile.power.idle_w),
+            watts_load: load_w.or(board.and_then(Board::watts)),
+        }
+    }
 }
 
 /// E = P_load t (thesis section 3.5.3): an estimate, never a measurement.

@@ -158,7 +158,17 @@ impl Cluster {
                 return Err(at.wrong(&key("slots"), what, "give 1 to 4096"));
             }
         }
-        plain(at, "paths.remote", &self.paths.remote, ".-_/+")?;
+        let remote = &self.paths.remote;
+        plain(at, "paths.remote", remote, ".-_/+")?;
+        if !remote.contains(|c: char| c.is_ascii_alphanumeric()) {
+            // What is called `out` in it goes with every run.
+            let remedy = "name a folder of its own, such as couloir-run";
+            return Err(at.wrong(
+                "paths.remote",
+                format!("\"{remote}\" holds other things"),
+                remedy,
+            ));
+        }
         if self.paths.results.trim().is_empty() || self.paths.results.contains(['\n', '\t']) {
             return Err(at.wrong("paths.results", "this is no folder", "name one"));
         }
@@ -270,6 +280,11 @@ mod tests {
                 &format!("{host}address = '-oX'"),
                 "c.toml:4: host[0].address",
                 "starting with -",
+            ),
+            (
+                &format!("{host}[paths]\nremote = './..'"),
+                "c.toml:5: paths.remote",
+                "a folder of its own",
             ),
             (
                 &format!("{host}[paths]\nremote = '$HOME'"),

@@ -15,6 +15,9 @@ const ALSO_KNOWN: [(&str, &str); 6] = [
     ("maxIter", "max_iterations"),
 ];
 
+/// Keys of board files that stand outside of sections; all others that are asked for are sections.
+const BARE: [&str; 2] = ["name", "target"];
+
 /// The decoder's `error` with the place of its key, what is wrong, and the remedy.
 pub(crate) fn error(error: &Misfit, source: &Source, index: &Index) -> Error {
     let at = error.at.unwrap_or(0);
@@ -33,7 +36,7 @@ pub(crate) fn error(error: &Misfit, source: &Source, index: &Index) -> Error {
             (format!("unknown name \"{name}\""), choose(name, allowed))
         }
         (m, [name, ..]) if m.starts_with("missing field") => match key {
-            "" => (
+            "" if !BARE.contains(name) => (
                 format!("the section [{name}] is missing"),
                 "add it".to_owned(),
             ),

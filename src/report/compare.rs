@@ -130,7 +130,13 @@ impl Comparison {
         notes.extend(differing("precisions", &runs, |r| r.precision.clone()));
         for (file, r) in &runs {
             if r.energy.joules_per_step.is_none() {
-                notes.push(format!("{file}: no energy was measured or estimated"));
+                notes.push(match r.energy.measured {
+                    true => format!(
+                        "{file}: {} did not deliver throughout the run",
+                        r.energy.source
+                    ),
+                    false => format!("{file}: no energy was measured or estimated"),
+                });
             } else if !r.energy.measured {
                 notes.push(format!("{file}: ~ is an estimate: {}", r.energy.source));
             }

@@ -127,6 +127,12 @@ pub fn marked(text: String, measured: bool) -> String {
 /// One line on energy that says whether it was measured.
 pub fn energy(energy: &EnergyReport) -> String {
     let (Some(per_step_j), Some(watts)) = (energy.joules_per_step, energy.watts_mean) else {
+        if energy.measured {
+            return format!(
+                "energy: not known, since {} did not deliver throughout the run: see the log",
+                energy.source
+            );
+        }
         return "energy: not measured, and no estimate without the watts of the node: see \
                 node.board and node.nameplate_watts"
             .to_owned();
@@ -299,6 +305,12 @@ mod tests {
             ..Default::default()
         };
         assert!(energy(&report).contains("not measured"));
+        (report.source, report.measured) = ("meter M".to_owned(), true);
+        let line = energy(&report);
+        assert!(
+            line.contains("not known, since meter M did not deliver"),
+            "{line}"
+        );
         report = EnergyReport {
             source: "nameplate".to_owned(),
             measured: false,

@@ -297,6 +297,12 @@ fn wrong_files_are_refused_with_line_and_key() {
             "give 0 (all on the CPU) to 1",
         ),
         ("[gpu]", "[gpu", "15", "correct the TOML"),
+        (
+            "target = \"",
+            "# \"",
+            "board/mine.toml",
+            "the key target is missing; add target = ..",
+        ),
     ] {
         assert!(WHOLE.contains(old), "{old}");
         let error = Profile::parse(&WHOLE.replacen(old, new, 1), path).unwrap_err();

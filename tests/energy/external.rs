@@ -198,12 +198,20 @@ fn a_meter_that_does_not_answer_is_refused_with_the_reason() {
     let _meter = Playing::start(Duration::from_millis(20), move |_| {
         let _ = chatty.write_all(b"warming up\n");
     });
+    let (mut turned, _slave3, backwards) = terminal();
+    let _turned = Playing::start(Duration::from_millis(20), move |_| {
+        let _ = turned.write_all(b"-7.5\n");
+    });
     master.write_all(b"12.5\n12.5").unwrap();
     let file = std::env::temp_dir().join(format!("couloir-no-tty-{}", std::process::id()));
     std::fs::write(&file, "1\n").unwrap();
     for (address, why) in [
         (silent, "nothing arrives"),
         (words, "no number in column 1 of \"warming up\""),
+        (
+            backwards,
+            "a power below 0 (exchange its leads) in column 1 of \"-7.5\"",
+        ),
         ("serial:/dev/absent@9600".parse().unwrap(), "No such file"),
         (
             format!("serial:{}@9600", file.display()).parse().unwrap(),

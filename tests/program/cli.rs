@@ -190,6 +190,16 @@ fn devices_are_listed_or_their_absence_explained() {
     let list = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{list}");
     assert!(list.contains("no OpenCL device: "), "{list}");
+    // An estimate as in a run: where there is a sensor, it is no use.
+    let list = printed(&["devices", "--board", "rk3588"]);
+    assert!(
+        list.contains("board: Rockchip RK3588 (asked for)"),
+        "{list}"
+    );
+    assert!(
+        list.contains("nameplate 11 W") || list.contains("energy: measured"),
+        "{list}"
+    );
 }
 
 #[test]

@@ -125,6 +125,16 @@ fn absent_energy_is_not_zero() {
         "{}",
         said.out
     );
+    // A meter that went away in mid-run.
+    let mut gone = report("A", 0.5, None, true);
+    gone["energy"]["source"] = json!("meter M");
+    let d = write(&folder, "d.json", &gone);
+    let out = compare(&[&a, &d]).out;
+    assert!(
+        out.contains("d.json: meter M did not deliver throughout the run"),
+        "{out}"
+    );
+
     let all = folder.json("all.json");
     for name in ["joules", "joules_ratio", "watts", "edp_js"] {
         assert!(all["runs"][0][name].is_null(), "{name}");

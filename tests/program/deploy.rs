@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 
 use crate::folder::{Folder, is_file, said};
-use crate::hosts::{Cluster, Kind, done, skip, under_mpirun};
+use crate::hosts::{Cluster, Kind, done, mpi, skip, under_mpirun};
 
 #[test]
 fn every_host_brings_its_results_back() {
@@ -42,7 +42,11 @@ fn hosts_work_on_one_case_under_mpirun() {
     };
     let said = cluster.deploy(&file, &["--dry-run"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
-    for part in ["--hostfile", "-np", "plm_rsh_agent"] {
+    let parts = match mpi() {
+        Some("mpich") => ["mpiexec", "-launcher-exec", "-n\\ 2"],
+        _ => ["--hostfile", "plm_rsh_agent", "-np\\ 2"],
+    };
+    for part in parts {
         assert!(said.err.contains(part), "{part}: {}", said.err);
     }
 
@@ -149,7 +153,11 @@ fn a_wrong_cluster_file_ends_it() {
     let host = "[[host]]\nname = 'a'\nboard = 'no-such-board'\n";
     for (text, part) in [
         ("mpi = 'none'", "there is no host; add a [[host]]"),
-        (host, "there is no board/no-such-board.toml"),
+        (host, "host[0].board: there is no board/no-such-board.toml"),
+        (
+            "[[host]]\nname = 'a'\nboard = 'rk3558'\n",
+            "did you mean rk3588?",
+        ),
     ] {
         let file = folder.write("cluster.toml", text);
         let mut command = Command::new("cross/deploy");

@@ -110,7 +110,12 @@ pub(super) enum Parsed<'a> {
     /// The names of the columns.
     Header,
     /// Neither; its beginning.
-    Garbage(&'a str),
+    Garbage {
+        /// Its beginning.
+        line: &'a str,
+        /// What was found in the column.
+        found: &'static str,
+    },
 }
 
 /// Cuts a stream of bytes into lines. The first, which may be the end of one, is dropped.
@@ -167,13 +172,17 @@ impl Lines {
         let field = self.index.and_then(|at| fields(line).nth(at));
         let number: Option<f64> = field.and_then(|f| f.parse().ok());
         let micro = number.map(|x| (x * self.unit.micro).round());
-        match micro.filter(|m| m.is_finite() && m.abs() < 9e18) {
-            Some(micro) => Parsed::Reading(micro as i64),
-            None => {
-                let end = line.char_indices().nth(60).map_or(line.len(), |(i, _)| i);
-                Parsed::Garbage(line.get(..end).unwrap_or(""))
+        let found = match micro.filter(|m| m.is_finite() && m.abs() < 9e18) {
+            // A node takes power: one that gives some is a meter the wrong way round.
+            Some(micro) if micro < 0.0 && !self.unit.energy => {
+                "a power below 0 (exchange its leads)"
             }
-        }
+            Some(micro) => return Parsed::Reading(micro as i64),
+            None => "no number",
+        };
+        let end = line.char_indices().nth(60).map_or(line.len(), |(i, _)| i);
+        let line = line.get(..end).unwrap_or("");
+        Parsed::Garbage { line, found }
     }
 }
 
@@ -200,7 +209,7 @@ mod tests {
             lines.add(piece, |parsed| match parsed {
                 Parsed::Reading(micro) => got.push(micro),
                 Parsed::Header => {}
-                Parsed::Garbage(_) => garbage += 1,
+                Parsed::Garbage { .. } => garbage += 1,
             });
         }
         (got, garbage)
@@ -230,6 +239,7 @@ mod tests {
             "1,",
             "1,nan",
             "1,1e300",
+            "1,-2.5",
             "\u{1}\u{fffd},,",
             ",,,",
         ] {
