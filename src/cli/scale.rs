@@ -1,7 +1,10 @@
 //! `couloir scale`: how the kernels and the step scale over ranks.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
+use std::time::Instant;
 
 use super::ranks::Ranks;
 use super::{Args, Command, Console, flags, predict};
@@ -9,7 +12,7 @@ use crate::cluster::launcher;
 use crate::flow::case::{Case, MeshSource};
 use crate::flow::scaling::{Scaling, measure};
 use crate::input::Override;
-use crate::report::scaling::{ScalingReport, series};
+use crate::report::scaling::{ScalingReport, line, series};
 use crate::report::write::{ensure_writable, write_file};
 use crate::{Error, Result};
 
@@ -41,38 +44,61 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     let counts = counts(args)?;
     let folder = args.path(&flags::OUT).unwrap_or(Path::new("out/scale"));
     ensure_writable(folder)?;
+    let json = folder.join("scale.json");
+    let json = args.path(&flags::JSON).unwrap_or(&json);
     let most = counts.iter().copied().max().unwrap_or(1);
-    let report = match rows(args) {
+    // The same rows of each rank, then of all.
+    let runs: Vec<(Kind, String, usize)> = match rows(args) {
         Some(rows) => {
-            let run = |layers: fn(usize, usize) -> usize| -> Result<Vec<Scaling>> {
-                let runs = counts.iter().map(|&n| {
-                    let operand = format!("{rows}x{}", layers(n, most));
-                    launch(args, &operand, n, folder)
-                });
-                runs.collect()
-            };
-            ScalingReport {
-                weak: series(run(|n, _| n)?),
-                strong: series(run(|_, most| most)?),
-            }
+            let weak = |&n: &usize| (Kind::Weak, format!("{rows}x{n}"), n);
+            let strong = |&n: &usize| (Kind::Strong, format!("{rows}x{most}"), n);
+            let weak = counts.iter().map(weak);
+            weak.chain(counts.iter().map(strong)).collect()
         }
         None => {
             let operand = args.operand().display().to_string();
-            let runs = counts.iter().map(|&n| launch(args, &operand, n, folder));
-            ScalingReport {
-                weak: Vec::new(),
-                strong: series(runs.collect::<Result<_>>()?),
-            }
+            let strong = |&n: &usize| (Kind::Strong, operand.clone(), n);
+            counts.iter().map(strong).collect()
         }
     };
+    let (mut weak, mut strong, mut known) = (Vec::new(), Vec::new(), HashMap::new());
+    let mut report = ScalingReport::default();
+    for (kind, operand, ranks) in runs {
+        // The largest of both kinds is the same.
+        let measured = match known.entry((operand, ranks)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                log::info!("{ranks} rank(s): {} ...", place.key().0);
+                let start = Instant::now();
+                let measured = launch(args, &place.key().0, ranks, folder)?;
+                let took_s = start.elapsed().as_secs_f64();
+                log::info!("{}; took {took_s:.1} s", line(&measured));
+                place.insert(measured)
+            }
+        };
+        match kind {
+            Kind::Weak => weak.push(measured.clone()),
+            Kind::Strong => strong.push(measured.clone()),
+        }
+        report = ScalingReport {
+            weak: series(weak.clone()),
+            strong: series(strong.clone()),
+        };
+        // What is cut off later has left this.
+        report.write(json)?;
+    }
     console.line(report.table())?;
     for (name, chart) in report.charts() {
         chart.write(&folder.join(format!("{name}.svg")))?;
     }
-    report.write(
-        args.path(&flags::JSON)
-            .unwrap_or(&folder.join("scale.json")),
-    )
+    Ok(())
+}
+
+/// Whether each rank has as many rows in all runs, or all of them together have.
+#[derive(Clone, Copy)]
+enum Kind {
+    Weak,
+    Strong,
 }
 
 /// The operand as rows per rank.
@@ -111,7 +137,6 @@ fn launch(args: &Args, operand: &str, ranks: usize, folder: &Path) -> Result<Sca
         )
     })?;
     let file = folder.join(format!(".scale-{}.json", std::process::id()));
-    log::info!("{ranks} rank(s): {operand}");
     let mut command = Process::new(program);
     command
         .args(words)

@@ -118,6 +118,36 @@ impl Halo {
         }
     }
 
+    /// The border of vectors that have some of the values alone, those of face neighbours: `row` is
+    /// where they have an owned one, and `kept` tells which places of the halo they have. Of each
+    /// place, the new one; neighbours must agree on what is kept.
+    pub fn some(
+        &self,
+        row: impl Fn(usize) -> Option<u32>,
+        kept: impl Fn(usize) -> bool,
+    ) -> (Self, Vec<u32>) {
+        let mut places = vec![0; self.len];
+        let mut next = 0;
+        let links = self.links.iter().map(|link| {
+            let send = link.sent(Reach::Face).iter();
+            let send: Vec<u32> = send.filter_map(|&i| row(i as usize)).collect();
+            let start = next;
+            for place in link.near.clone().filter(|&place| kept(place)) {
+                places[place] = next as u32;
+                next += 1;
+            }
+            Link {
+                rank: link.rank,
+                send_near: send.len(),
+                send,
+                near: start..next,
+                far: next..next,
+            }
+        });
+        let links = links.collect();
+        (Self::new(Rc::clone(&self.comm), links), places)
+    }
+
     /// The ranks.
     pub fn comm(&self) -> &Rc<Comm> {
         &self.comm

@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::case::{Case, Split};
-use super::simulation::pressure_matrix;
+use super::simulation::Plan;
 use crate::Result;
 use crate::cluster::place::Place;
 use crate::cluster::{Comm, Halo, Reach};
@@ -178,7 +178,8 @@ impl Probe {
 /// # Errors
 /// As [`Simulation::open`](super::simulation::Simulation::open).
 pub fn measure(case: &Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Result<Scaling> {
-    let (a, halo, rows) = pressure_matrix(case, comm)?;
+    let plan = Plan::new(case.clone(), comm)?;
+    let (a, halo, rows) = plan.pressure();
     let owned_most = comm.largest(a.rows as f64)? as usize;
     let halo_most = comm.largest(halo.received(Reach::Face) as f64)? as usize;
     let mut config = case.node.config();
@@ -187,8 +188,7 @@ pub fn measure(case: &Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Res
         Split::Auto => Policy::Auto,
         Split::Fixed(ratio) => Policy::Fixed(ratio),
     };
-    let mut p = Probe::new(Engine::open(&config, policy)?, comm, &a, halo)?;
-    drop(a);
+    let mut p = Probe::new(Engine::open(&config, policy)?, comm, a, Rc::clone(halo))?;
     // All ranks search for their cuts together, as they do in a run.
     for _ in 0..TUNING_CALLS / 20 {
         for _ in 0..20 {
@@ -219,7 +219,7 @@ pub fn measure(case: &Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Res
     };
     drop(p);
     if steps > 0 {
-        let steps = step::measure(case.clone(), comm, place, steps)?;
+        let steps = step::measure(plan.open(comm, place)?, comm, steps)?;
         out.step = Some(steps.step);
         out.iterations = Some(steps.iterations);
         out.iteration = Some(steps.iteration);
@@ -274,20 +274,26 @@ fn costs(comm: &Rc<Comm>, p: &mut Probe) -> Result<[Cost; ALL.len()]> {
     Ok(times.map(Cost::of))
 }
 
-/// Seconds that the slowest rank takes for `calls` calls.
+/// Seconds that the slowest rank takes for `calls` calls, after a few that nobody counts: what was
+/// measured before has left its own data in the caches.
 fn round(comm: &Rc<Comm>, p: &mut Probe, what: What, calls: usize) -> Result<f64> {
     p.engine.join(comm, !matches!(what, What::First));
+    let mut call = |n: usize| -> Result<()> {
+        for _ in 0..n {
+            match what {
+                What::Hidden | What::First => p.multiply(true)?,
+                What::Alone => p.multiply(false)?,
+                What::Exchange => p.swap()?,
+                What::Axpy => p.add()?,
+                What::Dot => p.inner()?,
+                What::Reduce => comm.barrier()?,
+            }
+        }
+        Ok(())
+    };
+    call(calls.div_ceil(8))?;
     comm.barrier()?;
     let start = Instant::now();
-    for _ in 0..calls {
-        match what {
-            What::Hidden | What::First => p.multiply(true)?,
-            What::Alone => p.multiply(false)?,
-            What::Exchange => p.swap()?,
-            What::Axpy => p.add()?,
-            What::Dot => p.inner()?,
-            What::Reduce => comm.barrier()?,
-        }
-    }
+    call(calls)?;
     comm.largest(start.elapsed().as_secs_f64())
 }

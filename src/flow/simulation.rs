@@ -30,14 +30,37 @@ use crate::sparse::Csr;
 use crate::split::cache::Cache;
 use crate::split::{Bandwidth, Engine};
 
-/// The matrix of the pressure equation on this rank, its border, and the rows of all ranks.
-///
-/// # Errors
-/// As [`Simulation::open_on`].
-pub fn pressure_matrix(case: &Case, comm: &Rc<Comm>) -> Result<(Csr, Rc<Halo>, usize)> {
-    let domain = Domain::new(case, comm)?;
-    let ops = domain.ops;
-    Ok((ops.laplacian, ops.halo, domain.whole.cells))
+/// The part of a case that is this rank's, before a node is opened for it.
+pub struct Plan {
+    case: Case,
+    domain: Domain,
+}
+
+impl Plan {
+    /// Mesh and operators of `case` on this rank.
+    ///
+    /// # Errors
+    /// As [`Simulation::open_on`].
+    pub fn new(case: Case, comm: &Rc<Comm>) -> Result<Self> {
+        let domain = Domain::new(&case, comm)?;
+        Ok(Self { case, domain })
+    }
+
+    /// The matrix of the pressure equation, its border, and the rows of all ranks.
+    pub fn pressure(&self) -> (&Csr, &Rc<Halo>, usize) {
+        let ops = &self.domain.ops;
+        (&ops.laplacian, &ops.halo, self.domain.whole.cells)
+    }
+
+    /// Opens the node.
+    ///
+    /// # Errors
+    /// As [`Simulation::open_on`].
+    pub fn open(self, comm: &Rc<Comm>, place: &Place) -> Result<Simulation> {
+        let objective = setup::objective(&self.case, None, Some(place))?;
+        let cache = Cache::load(Cache::default_path());
+        Simulation::on(self, comm, Some(place), cache, objective)
+    }
 }
 
 /// A case being run.
@@ -121,6 +144,16 @@ impl Simulation {
         gauge: Option<&dyn Gauge>,
     ) -> Result<Self> {
         let objective = setup::objective(&case, gauge, place)?;
+        Self::on(Plan::new(case, comm)?, comm, place, cache, objective)
+    }
+
+    fn on(
+        Plan { case, domain }: Plan,
+        comm: &Rc<Comm>,
+        place: Option<&Place>,
+        cache: Cache,
+        objective: Option<setup::Weighed>,
+    ) -> Result<Self> {
         let Domain {
             mesh,
             geometry,
@@ -129,7 +162,7 @@ impl Simulation {
             reason,
             notes,
             whole,
-        } = Domain::new(&case, comm)?;
+        } = domain;
         let given = setup::given(&patches, &mesh, &geometry, 0.0, case.fluid.viscosity);
         setup::closed(&case, &ops, &given, comm)?;
         let settings = Settings {

@@ -130,7 +130,7 @@ impl<T: Real> Pcg<T> {
 
     /// As [`Pcg::with`], on one of several ranks: `a` has the columns of `halo`, the rows of all
     /// ranks make up the system, and all must call this, and solve, together. The approximate
-    /// inverse is that of each rank's own block.
+    /// inverse is that of each rank's own block, but for rows of two colours.
     ///
     /// # Errors
     /// As [`Pcg::with`]; a rank no longer answers.
@@ -167,8 +167,9 @@ impl<T: Real> Pcg<T> {
         let glance = node.device.as_deref().map(|d| Glance::new(d, LENGTH));
         let behind_factor = factor.is_some();
         let mut product = engine.site(kernel::pcg_product::kernel(), &name("product"), m)?;
-        if factor.is_none() {
-            engine.keep_border(&mut product, halo, &system.beside);
+        match &factor {
+            Some(factor) => factor.keep_border(engine, &mut product),
+            None => engine.keep_border(&mut product, halo, &system.beside),
         }
         Ok(Self {
             system,

@@ -74,6 +74,22 @@ pub fn series(measured: Vec<Scaling>) -> Vec<Point> {
     measured.into_iter().map(point).collect()
 }
 
+/// One measurement in a line.
+pub fn line(m: &Scaling) -> String {
+    let time = |c: Cost| seconds(c.median_s);
+    let step = m
+        .step
+        .map_or(String::new(), |s| format!(", step {}", time(s)));
+    format!(
+        "{} rank(s), {} rows: SpMV {}, AXPY {}, DOT {}{step}",
+        m.ranks,
+        m.rows,
+        time(m.hidden),
+        time(m.axpy),
+        time(m.dot)
+    )
+}
+
 impl ScalingReport {
     /// Both tables.
     pub fn table(&self) -> String {

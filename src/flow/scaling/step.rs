@@ -1,13 +1,10 @@
 //! Time steps, and an iteration of their pressure solves.
 
-use std::rc::Rc;
 use std::time::Instant;
 
 use super::Cost;
 use crate::Result;
 use crate::cluster::Comm;
-use crate::cluster::place::Place;
-use crate::flow::case::Case;
 use crate::flow::simulation::Simulation;
 
 /// What steps cost.
@@ -24,9 +21,8 @@ pub(super) struct Steps {
 /// Measures `steps` steps, after as many that nobody counts; times are of the slowest rank.
 ///
 /// # Errors
-/// As [`Simulation::open`].
-pub(super) fn measure(case: Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Result<Steps> {
-    let mut sim = Simulation::open_on(case, comm, Some(place), None)?;
+/// As [`Simulation::advance`].
+pub(super) fn measure(mut sim: Simulation, comm: &Comm, steps: usize) -> Result<Steps> {
     let (mut step, mut iteration, mut iterations) = (Vec::new(), Vec::new(), 0);
     for i in 0..2 * steps {
         let before = counts(&sim);

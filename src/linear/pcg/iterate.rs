@@ -81,14 +81,11 @@ impl<T: Real> Pcg<T> {
     fn product(&mut self, engine: &Engine<T>) -> Result<()> {
         let beside = &self.system.beside;
         // Of the diagonal, the row's own share.
-        let (matrix, x, own, halo) = match &mut self.factor {
-            Some(factor) => {
-                let (matrix, x, own) = factor.inner(engine, beside, &self.p)?;
-                (matrix, x, own, None)
-            }
+        let (matrix, x, halo, own) = match &mut self.factor {
+            Some(factor) => factor.inner(engine, beside, &mut self.p)?,
             None => {
                 let halo = engine.exchange(&self.halo, &mut self.p)?;
-                (beside, &self.p, self.system.share, halo)
+                (beside, &self.p, halo, self.system.share)
             }
         };
         engine.post(

@@ -19,14 +19,15 @@ pub(crate) enum Factor<T: Real> {
     Halves(Box<Halves<T>>),
 }
 
-/// Of `G A G^T p`, the last product: its matrix, the vector, and the share of p itself.
-pub(crate) type Last<'a, T> = (&'a Sell<T>, &'a Buffer<T>, f64);
+/// Of `G A G^T p`, the last product: its matrix, the vector, the exchange of that where the product
+/// is to hide it, and the share of p itself.
+pub(crate) type Last<'a, T> = (&'a Sell<T>, &'a Buffer<T>, Option<&'a Halo>, f64);
 
 impl<T: Real> Factor<T> {
     /// Prepares G for `a`, of unit diagonal, which waits for `halo` as its rows do `beside` it.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Out of memory; a rank no longer answers.
     pub fn new(
         engine: &Engine<T>,
         a: &Csr,
@@ -36,8 +37,7 @@ impl<T: Real> Factor<T> {
     ) -> Result<Self> {
         if pattern.by_colour
             && pattern.power == 1
-            && halo.is_empty()
-            && let Some(halves) = Halves::new(engine, a)?
+            && let Some(halves) = Halves::new(engine, a, halo)?
         {
             return Ok(Self::Halves(Box::new(halves)));
         }
@@ -82,11 +82,20 @@ impl<T: Real> Factor<T> {
         &mut self,
         engine: &Engine<T>,
         beside: &Sell<T>,
-        p: &Buffer<T>,
+        p: &mut Buffer<T>,
     ) -> Result<Last<'_, T>> {
         match self {
-            Self::Whole(g) => g.inner(engine, beside, p).map(|(g, v)| (g, v, 0.0)),
-            Self::Halves(h) => h.inner(engine, p).map(|(b, u)| (b, u, 1.0)),
+            Self::Whole(g) => g.inner(engine, beside, p).map(|(g, v)| (g, v, None, 0.0)),
+            Self::Halves(h) => h.inner(engine, p).map(|(b, u, halo)| (b, u, halo, 1.0)),
+        }
+    }
+
+    /// Leaves the rows of `product`, the last one of [`inner`](Self::inner), that wait for other
+    /// ranks to the CPU.
+    pub fn keep_border(&self, engine: &Engine<T>, product: &mut Site<T>) {
+        match self {
+            Self::Whole(_) => (),
+            Self::Halves(h) => h.keep_border(engine, product),
         }
     }
 

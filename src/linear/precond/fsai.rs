@@ -22,8 +22,8 @@ pub struct Pattern {
     pub power: usize,
     /// Entries of G smaller than this share of their row's diagonal are dropped; 0 keeps all.
     pub drop: f64,
-    /// Where rows have two colours and `power` is 1, one colour comes after the other, on a single
-    /// rank: G is exact then, and half of the rows are left.
+    /// Where rows have two colours and `power` is 1, one colour comes after the other: G is exact
+    /// then, and half of the rows are left.
     pub by_colour: bool,
 }
 

@@ -4,43 +4,27 @@
 //! reads no more matrix than Jacobi's and half of its vectors, and half as many are needed
 //! (Reid 1972; Hageman and Young 1981, chapter 8).
 //!
-//! Hexahedra have two colours, also in a periodic box of even numbers of cells.
+//! Hexahedra have two colours, also in a periodic box of even numbers of cells. On several ranks the
+//! colours are those of all of them, so that the iterations are those of one; each of the two
+//! products of an iteration waits for the values of its colour alone, together as many as Jacobi's
+//! one does. Vectors of both colours are as long there: rows without entries fill the shorter one up.
 
-use std::collections::VecDeque;
+use std::rc::Rc;
 
+use super::colours::colours;
 use crate::Result;
+use crate::cluster::{Halo, Reach};
 use crate::kernel::{self, Real};
-use crate::node::Buffer;
+use crate::node::{Buffer, padded};
 use crate::sparse::{Csr, Sell};
 use crate::split::{Engine, Operands, Place, Site};
 
-/// The colour of each row, if two are enough; of rows without links, the first.
-fn colours(a: &Csr) -> Option<Vec<bool>> {
-    let mut colour: Vec<Option<bool>> = vec![None; a.rows];
-    let mut queue = VecDeque::new();
-    for start in 0..a.rows {
-        if colour[start].is_some() {
-            continue;
-        }
-        colour[start] = Some(false);
-        queue.push_back(start);
-        while let Some(i) = queue.pop_front() {
-            let other = colour[i].map(|c| !c);
-            for (j, _) in a.row(i).filter(|&(j, _)| j != i) {
-                if colour[j].is_none() {
-                    colour[j] = other;
-                    queue.push_back(j);
-                } else if colour[j] != other {
-                    return None;
-                }
-            }
-        }
-    }
-    colour.into_iter().collect()
-}
-
 /// What the elimination of the first colour needs.
 pub(crate) struct Halves<T: Real> {
+    /// Of the whole system, and of each colour.
+    halo: Rc<Halo>,
+    first_halo: Rc<Halo>,
+    second_halo: Rc<Halo>,
     /// `B`, and `-B'`.
     first: Sell<T>,
     second: Sell<T>,
@@ -62,86 +46,156 @@ pub(crate) struct Halves<T: Real> {
     solution: Site<T>,
 }
 
+/// Where the columns of one colour are.
+struct Colour {
+    /// The rows.
+    rows: Vec<usize>,
+    halo: Halo,
+    /// The column of each of the whole system's; nothing for the other colour.
+    column: Vec<u32>,
+}
+
+impl Colour {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The colour that `is` tells, of `a`'s columns.
+    fn of(a: &Csr, halo: &Halo, is: impl Fn(usize) -> bool) -> Self {
+        let rows: Vec<usize> = (0..a.rows).filter(|&i| is(i)).collect();
+        let mut column = vec![0; a.cols];
+        for (k, &i) in rows.iter().enumerate() {
+            column[i] = k as u32;
+        }
+        let behind = padded(a.rows.max(1));
+        let row = |i: usize| is(i).then(|| column[i]);
+        let (halo, places) = halo.some(row, |place| is(behind + place));
+        column[a.rows..].fill(0);
+        for (at, place) in column[behind.min(a.cols)..].iter_mut().zip(places) {
+            *at = place;
+        }
+        Self { rows, halo, column }
+    }
+
+    /// Columns of the halo follow `length` owned ones.
+    fn put_behind(&mut self, length: usize, rows: usize) {
+        let first = padded(length.max(1)) as u32;
+        self.column[rows..].iter_mut().for_each(|j| *j += first);
+    }
+}
+
 impl<T: Real> Halves<T> {
-    /// Prepares the elimination for `a`, symmetric and of unit diagonal; none if two colours are
-    /// not enough, or one is.
+    /// Prepares the elimination for `a`, symmetric and of unit diagonal, whose rows wait for `halo`;
+    /// none if two colours are not enough, or one is. All ranks must call this together.
     ///
     /// # Errors
-    /// Out of memory.
-    pub fn new(engine: &Engine<T>, a: &Csr) -> Result<Option<Self>> {
-        let Some(colour) = colours(a) else {
+    /// Out of memory; a rank no longer answers.
+    pub fn new(engine: &Engine<T>, a: &Csr, halo: &Rc<Halo>) -> Result<Option<Self>> {
+        let Some(colour) = colours(engine, a, halo)? else {
             return Ok(None);
         };
-        let rows = |c: bool| -> Vec<usize> { (0..a.rows).filter(|&i| colour[i] == c).collect() };
-        let (ones, twos) = (rows(false), rows(true));
-        if twos.is_empty() {
+        let mut ones = Colour::of(a, halo, |i| !colour[i]);
+        let mut twos = Colour::of(a, halo, |i| colour[i]);
+        if halo.comm().sum(twos.len() as f64)? == 0.0 {
             return Ok(None);
         }
-        let mut place = vec![0; a.rows];
-        for rows in [&ones, &twos] {
-            for (k, &i) in rows.iter().enumerate() {
-                place[i] = k as u32;
-            }
+        let (mut n1, mut n2) = (ones.len(), twos.len());
+        if halo.comm().size() > 1 {
+            // Products that wait for a halo are those of square matrices.
+            n1 = n1.max(n2);
+            n2 = n1;
         }
+        ones.put_behind(n1, a.rows);
+        twos.put_behind(n2, a.rows);
         let beside = |i: usize| a.row(i).filter(move |&(j, _)| j != i);
-        let first = Csr::from_rows(ones.len(), twos.len(), |k, row| {
-            row.extend(beside(ones[k]).map(|(j, v)| (place[j], v)));
+        let width = |n: usize, colour: &Colour| match colour.halo.len() {
+            0 => n,
+            more => padded(n.max(1)) + more,
+        };
+        let (cols1, cols2) = (width(n1, &ones), width(n2, &twos));
+        let first = Csr::from_rows(n1, cols2, |k, row| {
+            let i = ones.rows.get(k);
+            let entries = i.into_iter().flat_map(|&i| beside(i));
+            row.extend(entries.map(|(j, v)| (twos.column[j], v)));
         });
-        let second = Csr::from_rows(twos.len(), ones.len(), |k, row| {
-            row.extend(beside(twos[k]).map(|(j, v)| (place[j], -v)));
+        let second = Csr::from_rows(n2, cols1, |k, row| {
+            let i = twos.rows.get(k);
+            let entries = i.into_iter().flat_map(|&i| beside(i));
+            row.extend(entries.map(|(j, v)| (ones.column[j], -v)));
         });
-        let down = Csr::from_rows(twos.len(), a.rows, |k, row| {
-            row.extend(beside(twos[k]).map(|(j, v)| (j as u32, -v)));
-            row.push((twos[k] as u32, 1.0));
+        let down = Csr::from_rows(n2, a.cols, |k, row| {
+            if let Some(&i) = twos.rows.get(k) {
+                row.extend(beside(i).map(|(j, v)| (j as u32, -v)));
+                row.push((i as u32, 1.0));
+            }
+        });
+        let up = Csr::from_rows(a.rows, cols2, |i, row| match colour[i] {
+            true => row.push((twos.column[i], 1.0)),
+            false => row.extend(beside(i).map(|(j, v)| (twos.column[j], -v))),
         });
         let only_first = Csr::from_rows(a.rows, a.rows, |i, row| {
             if !colour[i] {
                 row.push((i as u32, 1.0));
             }
         });
-        let (node, n, m) = (&engine.node, a.rows, twos.len());
+        let (node, n) = (&engine.node, a.rows);
         let sum = |label| engine.site(kernel::spmv_add::kernel(), label, n);
+        let (first, second) = (Sell::fixed(node, &first)?, Sell::fixed(node, &second)?);
+        let mut product = engine.site(kernel::spmv::kernel(), "poisson eliminated half", n1)?;
+        engine.keep_border(&mut product, &twos.halo, &first);
         Ok(Some(Self {
-            first: Sell::fixed(node, &first)?,
-            second: Sell::fixed(node, &second)?,
+            first,
+            second,
             down: Sell::fixed(node, &down)?,
-            up: Sell::fixed(node, &down.transpose())?,
+            up: Sell::fixed(node, &up)?,
             only_first: Sell::fixed(node, &only_first)?,
-            u: node.buffer(ones.len())?,
-            t: node.buffer(n)?,
-            z: node.buffer(m)?,
+            u: node.buffer_with_halo(n1, ones.halo.len())?,
+            t: node.buffer_with_halo(n, halo.len())?,
+            z: node.buffer_with_halo(n2, twos.halo.len())?,
             base: node.buffer(n)?,
-            product: engine.site(
-                kernel::spmv::kernel(),
-                "poisson eliminated half",
-                ones.len(),
-            )?,
-            start: engine.site(kernel::fsai_begin::kernel(), "poisson half start", m)?,
+            product,
+            start: engine.site(kernel::fsai_begin::kernel(), "poisson half start", n2)?,
             save: sum("poisson eliminated residual")?,
             solution: sum("poisson half end")?,
+            halo: Rc::clone(halo),
+            first_halo: Rc::new(ones.halo),
+            second_halo: Rc::new(twos.halo),
         }))
     }
 
-    /// `-B'`, and `B p`.
+    /// Leaves the rows of `product`, of what [`inner`](Self::inner) returns, that wait for others to
+    /// the CPU.
+    pub fn keep_border(&self, engine: &Engine<T>, product: &mut Site<T>) {
+        engine.keep_border(product, &self.first_halo, &self.second);
+    }
+
+    /// `-B'`, `B p`, and the exchange of that, where it is to be hidden.
     ///
     /// # Errors
-    /// The device failed.
-    pub fn inner(&mut self, engine: &Engine<T>, p: &Buffer<T>) -> Result<(&Sell<T>, &Buffer<T>)> {
+    /// The device failed; a rank no longer answers.
+    pub fn inner(
+        &mut self,
+        engine: &Engine<T>,
+        p: &mut Buffer<T>,
+    ) -> Result<(&Sell<T>, &Buffer<T>, Option<&Halo>)> {
+        let halo = engine.exchange(&self.second_halo, p)?;
         let o = Operands {
             out: &mut [&mut self.u],
             gather: &[p],
             mats: &[&self.first],
+            halo,
             ..Operands::default()
         };
         engine.post(&mut self.product, o)?;
-        Ok((&self.second, &self.u))
+        let halo = engine.exchange(&self.first_halo, &mut self.u)?;
+        Ok((&self.second, &self.u, halo))
     }
 
     /// `r = p = t_2 - B' t_1`, the start of a solve for what is to be added to `y`; returns
     /// `r . r`.
     ///
     /// # Errors
-    /// The device failed.
+    /// The device failed; a rank no longer answers.
     pub fn begin(
         &mut self,
         engine: &Engine<T>,
@@ -157,6 +211,7 @@ impl<T: Real> Halves<T> {
             ..Operands::default()
         };
         engine.post(&mut self.save, o)?;
+        self.halo.update(Reach::Face, &mut [&mut self.t])?;
         let o = Operands {
             out: &mut [r, p, &mut self.z],
             gather: &[&self.t],
@@ -174,8 +229,9 @@ impl<T: Real> Halves<T> {
     /// `y_2 = base_2 + z`, `y_1 = base_1 - B z`.
     ///
     /// # Errors
-    /// The device failed.
+    /// The device failed; a rank no longer answers.
     pub fn end(&mut self, engine: &Engine<T>, y: &mut Buffer<T>) -> Result<()> {
+        self.second_halo.update(Reach::Face, &mut [&mut self.z])?;
         let o = Operands {
             out: &mut [y],
             own: &[&self.base],
@@ -196,27 +252,5 @@ impl<T: Real> Halves<T> {
     pub fn copied_bytes(&self) -> u64 {
         let own = [&self.u, &self.t, &self.z, &self.base];
         own.iter().map(|b| b.copied_bytes()).sum()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A ring of `n` rows.
-    fn ring(n: usize) -> Csr {
-        Csr::from_rows(n, n, |i, row| {
-            row.push((i as u32, 1.0));
-            row.push((((i + 1) % n) as u32, -0.4));
-            row.push((((i + n - 1) % n) as u32, -0.4));
-        })
-    }
-
-    #[test]
-    fn an_even_ring_has_two_colours_and_an_odd_one_more() {
-        let colour = colours(&ring(8)).expect("two");
-        assert!((0..8).all(|i| colour[i] == (i % 2 == 1)));
-        assert!(colours(&ring(9)).is_none());
-        assert_eq!(colours(&Csr::zero(3, 3)), Some(vec![false; 3]));
     }
 }

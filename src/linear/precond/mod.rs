@@ -2,6 +2,7 @@
 //! `G A G^T` without a preconditioner. Jacobi's G is the scaling to unit diagonal, which every
 //! system gets when it is prepared; others come on top of it.
 
+mod colours;
 mod factor;
 pub mod fsai;
 mod halves;
