@@ -107,9 +107,14 @@ fn nodes(text: &str) -> Result<Vec<usize>> {
 
 /// A network by name, from a cluster file, or as it is measured between the ranks.
 pub(super) fn network(name: &str, ranks: &Ranks) -> Result<Network> {
-    if name == "this" {
-        return Network::measure(&ranks.comm);
+    match name {
+        "this" => Network::measure(&ranks.comm),
+        _ => named(name),
     }
+}
+
+/// A network by name, or from a cluster file.
+pub(super) fn named(name: &str) -> Result<Network> {
     if let Some((_, known)) = Network::KNOWN.iter().find(|(n, _)| *n == name) {
         return Ok(*known);
     }

@@ -42,6 +42,7 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
         return work(args, file);
     }
     let counts = counts(args)?;
+    check(args)?;
     let folder = args.path(&flags::OUT).unwrap_or(Path::new("out/scale"));
     ensure_writable(folder)?;
     let json = folder.join("scale.json");
@@ -99,6 +100,19 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
 enum Kind {
     Weak,
     Strong,
+}
+
+/// What is wrong with the input is said here, once, and not by ranks.
+fn check(args: &Args) -> Result<()> {
+    let operand = match rows(args) {
+        Some(rows) => format!("{rows}x1"),
+        None => args.operand().display().to_string(),
+    };
+    case_of(args, &operand)?;
+    match args.text(&flags::NETWORK)? {
+        Some(name) if name != "this" => predict::named(name).map(|_| ()),
+        _ => Ok(()),
+    }
 }
 
 /// The operand as rows per rank.
@@ -171,7 +185,10 @@ fn launch(args: &Args, operand: &str, ranks: usize, folder: &Path) -> Result<Sca
         (true, Some(scaling)) => Ok(scaling),
         _ => Err(Error::failure(
             format!("the measurement on {ranks} rank(s) failed"),
-            format!("see above; try `{launcher} -n {ranks} hostname`"),
+            format!(
+                "see above; try `{launcher} -n {ranks} hostname`; Open MPI wants --launcher 'mpirun \
+                 --oversubscribe' for more ranks than cores"
+            ),
         )),
     }
 }
@@ -199,22 +216,33 @@ fn work(args: &Args, file: &Path) -> Result<()> {
 
 /// The case to measure, and the number of time steps.
 pub(super) fn case(args: &Args) -> Result<(Case, usize)> {
+    case_of(args, &args.operand().to_string_lossy())
+}
+
+/// As [`case`], of the file or `ROWSxCUBES` that `operand` names.
+fn case_of(args: &Args, operand: &str) -> Result<(Case, usize)> {
     let mut overrides = args.overrides()?;
     overrides.retain(|o| !o.sets("time.steps"));
-    let steps = args
-        .path(&flags::STEPS)
-        .and_then(|n| n.to_str()?.parse().ok());
-    let operand = args.operand().to_string_lossy().into_owned();
+    let steps = match args.text(&flags::STEPS)? {
+        None => 0,
+        Some(text) => text.parse().map_err(|_| {
+            Error::input(
+                format!("--steps {text}"),
+                "this is no number of steps",
+                "give one such as 3",
+            )
+        })?,
+    };
     let numbers = operand.split_once('x').and_then(|(rows, layers)| {
         Some((rows.parse::<f64>().ok()?, layers.parse::<usize>().ok()?))
     });
     let mut case = match numbers {
         Some((rows, layers)) => cube(rows, layers, &overrides)?,
-        None => Case::read(args.operand(), &overrides)?,
+        None => Case::read(Path::new(operand), &overrides)?,
     };
     case.time.end_s = f64::INFINITY;
     case.time.steps = None;
-    Ok((case, steps.unwrap_or(0)))
+    Ok((case, steps))
 }
 
 /// `layers` cubes of about `rows` cells each in a row, between walls, with a moving lid; `--set

@@ -351,14 +351,19 @@ fn too_many_ranks_are_refused_with_a_remedy() {
     );
 }
 
-/// What a rank finds wrong with the case ends all, once, with its exit code.
+/// What a rank finds wrong with the case ends all, once, with its exit code. Where it is the first
+/// alone that does, nobody takes those that the launcher ends then for lost (9 of 15 such jobs of 5
+/// ranks said so, before this was seen to).
 #[test]
 fn a_wrong_case_ends_all_ranks() {
     let folder = Folder::new();
-    let Some(mut command) = mpirun(&folder, 2) else {
-        return;
-    };
-    let said = crate::folder::said(command.args(["run", "cases/none.toml"]));
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    assert_eq!(said.err.matches("error: ").count(), 1, "{}", said.err);
+    let mesh = ["cases/cube.toml", "--set=mesh.file=none.msh"];
+    for args in [&["cases/none.toml"][..], &mesh, &mesh, &mesh, &mesh] {
+        let Some(mut command) = mpirun(&folder, 5) else {
+            return;
+        };
+        let said = crate::folder::said(command.arg("run").args(args));
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert_eq!(said.err.matches("error: ").count(), 1, "{}", said.err);
+    }
 }

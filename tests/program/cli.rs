@@ -220,6 +220,27 @@ fn results_that_cannot_be_written_end_the_run_at_its_start() {
     assert!(error.contains("Cargo.toml"), "{error}");
 }
 
+/// Ranks are not started for what cannot be measured.
+#[test]
+fn scaling_of_nothing_is_refused_once() {
+    for (args, wanted) in [
+        (&["8000", "--ranks", "0"][..], "such as 1,2,4"),
+        (&["8000", "--steps", "many"], "such as 3"),
+        (&["8000", "--network", "token-ring"], "gige"),
+        (&["8000", "--network", "Cargo.toml"], "Cargo.toml"),
+        (&["8000", "--split", "2"], "--split"),
+        (&["cases/none.toml"], "cases/none.toml"),
+        (
+            &["cases/cube.toml", "--set", "fluid.viscosity=-1"],
+            "viscosity",
+        ),
+    ] {
+        let out = ["--out", "target/tmp/scale"];
+        let error = refused(&[&["scale"], args, &out].concat(), 2);
+        assert!(error.contains(wanted), "{args:?}: {error}");
+    }
+}
+
 #[test]
 fn help_lists_commands_and_flags() {
     let overview = printed(&["--help"]);

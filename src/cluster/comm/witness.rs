@@ -10,6 +10,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// What a rank lets others know of itself.
 pub struct Note {
@@ -19,6 +20,9 @@ pub struct Note {
     pub step: AtomicUsize,
     /// Whether the rank has told by itself why it ends, or ends as it should.
     told: AtomicBool,
+    /// Whether the witness has been asked to keep the others of its machine silent, and does.
+    hush: AtomicBool,
+    hushed: AtomicBool,
     /// Held by the rank's main thread.
     alive: UnsafeCell<libc::pthread_mutex_t>,
 }
@@ -31,6 +35,8 @@ static ALONE: Note = Note {
     rank: AtomicUsize::new(0),
     step: AtomicUsize::new(0),
     told: AtomicBool::new(false),
+    hush: AtomicBool::new(false),
+    hushed: AtomicBool::new(false),
     alive: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
 };
 static SHARED: AtomicPtr<Note> = AtomicPtr::new(std::ptr::null_mut());
@@ -48,6 +54,8 @@ pub fn note() -> &'static Note {
 
 /// How long a witness keeps the others of its machine from telling, s.
 const HUSH_S: u32 = 3;
+/// How long it may take to begin with it.
+const ASKED: Duration = Duration::from_secs(1);
 
 /// Starts the witness, before MPI does. Where that is not possible there is none.
 pub fn stand_by(host: &str) {
@@ -90,11 +98,23 @@ pub fn told() {
     note().told.store(true, Ordering::Release);
 }
 
-/// Keeps the witnesses of this machine silent, too: this rank tells why all of them end.
+/// Keeps the witnesses of this machine silent, too: this rank tells why all of them end. Its own
+/// witness does so, since the others may be killed when this rank is gone.
 pub fn told_for_all() {
     told();
-    // SAFETY: the socket is left open until the process ends.
-    unsafe { is_first(libc::getppid()) };
+    if WITNESS.get().is_none() {
+        // SAFETY: the socket is left open until the process ends.
+        unsafe { is_first(libc::getppid()) };
+        return;
+    }
+    note().hush.store(true, Ordering::Release);
+    // SAFETY: the lock is held by this thread, which has made the witness; if it was let go before,
+    // that is refused.
+    unsafe { libc::pthread_mutex_unlock(note().alive.get()) };
+    let asked = Instant::now();
+    while !note().hushed.load(Ordering::Acquire) && asked.elapsed() < ASKED {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Sends the witness away.
@@ -131,6 +151,13 @@ unsafe fn watch(launcher: libc::pid_t, host: &str) -> ! {
         }
         libc::pthread_mutex_lock(note().alive.get());
         let note = note();
+        if note.hush.load(Ordering::Acquire) {
+            is_first(launcher);
+            note.hushed.store(true, Ordering::Release);
+            libc::close(libc::STDERR_FILENO);
+            libc::sleep(HUSH_S);
+            libc::_exit(0);
+        }
         if !note.told.load(Ordering::Acquire) && is_first(launcher) {
             let mut text = [0u8; 512];
             let room = text.len();
