@@ -6,13 +6,15 @@
 //!
 //! with the step's own work A and that of each of its k iterations, B; exchanges x of s bytes in all
 //! that nothing hides, and r sums beside those of the iterations; the h bytes that an iteration
-//! sends while inner rows take W, of which the processor itself is busy for o(h).
+//! sends while inner rows take W, of which the processor itself is busy for o(h); where an iteration
+//! has two exchanges, of half of them each, the bracket counts for each.
 //!
 //! All ranks wait for the slowest at each sum. The p ranks that measure do so, too, and what counts
 //! of each iteration is the longest of them, b. More nodes are as many such groups, m = P / p, so
 //! B(P) is the mean of the longest of m times, each drawn from those that were measured:
 //! `B(P) = sum_i b_i ((i / n)^m - ((i - 1) / n)^m)` over n times in ascending order. The iterations
-//! are those of the whole mesh: Jacobi's preconditioner needs as many on any number of ranks.
+//! are those of the whole mesh: Jacobi's preconditioner needs as many on any number of ranks, and so
+//! do two colours.
 
 mod measure;
 
@@ -41,6 +43,8 @@ pub struct Part {
     pub window_s: f64,
     /// Bytes that an iteration sends.
     pub iteration_bytes: f64,
+    /// Exchanges that they go in: one, or two of rows that have two colours.
+    pub iteration_exchanges: usize,
     /// Further exchanges of a step, and their bytes.
     pub rest_exchanges: f64,
     /// See `rest_exchanges`.
@@ -84,14 +88,15 @@ impl Part {
     fn predict(&self, network: &Network, iterations: f64, alone_s: Option<f64>) -> Prediction {
         let waits_s = iterations * self.wait_s;
         let kernels_s = self.rest_s + iterations * self.iteration_s - waits_s;
-        let one_s = network.exchange_s(self.iteration_bytes);
-        let busy_s = network.busy_s(self.iteration_bytes).min(one_s);
+        let exchanges = self.iteration_exchanges.max(1) as f64;
+        let one_s = network.exchange_s(self.iteration_bytes / exchanges);
+        let busy_s = network.busy_s(self.iteration_bytes / exchanges).min(one_s);
         let seen_s = busy_s + (one_s - busy_s - self.window_s).max(0.0);
         let (mut exchange_s, mut sums_s) = (0.0, 0.0);
         if self.nodes > 1 {
             exchange_s = self.rest_exchanges * network.latency_s
                 + self.rest_bytes / network.bandwidth_bytes_s
-                + iterations * seen_s;
+                + iterations * exchanges * seen_s;
             sums_s = (iterations + self.rest_sums) * network.reduce_s(self.nodes);
         }
         let step_s = kernels_s + waits_s + exchange_s + sums_s;
@@ -172,6 +177,15 @@ mod tests {
         assert!((seen.hidden_share.expect("four nodes") - 0.2).abs() < 1e-12);
         assert_eq!((seen.measured_s, all[1].measured_s), (Some(1.0), None));
         let want = 4.0 * 40e-6 + 80e-6 + 100.0 * 40e-6;
+        assert!((seen.exchange_s - want).abs() < 1e-12, "{seen:?}");
+        // Two of 45 us, of which 10 are hidden each.
+        let colours = Part {
+            iteration_exchanges: 2,
+            ..four
+        };
+        let seen = predict(&[alone, colours], &slow, true)[1];
+        assert!((seen.hidden_share.expect("four nodes") - 10.0 / 45.0).abs() < 1e-12);
+        let want = want + 100.0 * 30e-6;
         assert!((seen.exchange_s - want).abs() < 1e-12, "{seen:?}");
         // Of the quick one's 3 us the processor does 1 us itself, and waits 2 us for a slower node.
         let busy = Network {

@@ -83,7 +83,7 @@ fn watched(
     let groups = (nodes as f64 / beside.size() as f64).max(1.0);
     let (mut rest, mut own, mut longest) = (Vec::new(), Vec::new(), Vec::new());
     let mut run_s = Vec::new();
-    let (mut iterations, mut window_s) = (0.0, f64::INFINITY);
+    let (mut iterations, mut window_s, mut waiting) = (0.0, f64::INFINITY, 0);
     let before = sim.engine.comm().spent();
     for _ in 0..steps {
         if let Some(run) = &mut run {
@@ -105,11 +105,13 @@ fn watched(
         let wall_s = then.elapsed().as_secs_f64();
         let laps = laps.take();
         let mut iterative_s = 0.0;
+        waiting = 0;
         for (site, (calls, seconds)) in sim.stepper.sites().iter().zip(start) {
             let (calls, seconds) = (site.stats.calls - calls, site.seconds_s() - seconds);
             if k > 0 && calls >= k as u64 {
                 iterative_s += seconds;
                 if site.inner_share() < 1.0 {
+                    waiting += 1;
                     window_s = window_s.min(site.inner_share() * seconds / calls as f64);
                 }
             }
@@ -150,7 +152,9 @@ fn watched(
         iterations: k,
         window_s: -beside.largest(-hidden)?,
         iteration_bytes: worse * sent,
-        rest_exchanges: (per_step(after.exchanges, before.exchanges) - k).max(0.0),
+        iteration_exchanges: waiting,
+        rest_exchanges: (per_step(after.exchanges, before.exchanges) - waiting.max(1) as f64 * k)
+            .max(0.0),
         rest_bytes: worse * (bytes - k * sent).max(0.0),
         rest_sums: (per_step(after.reductions, before.reductions) - k).max(0.0),
         run_s: run.map(|_| median(run_s)),
