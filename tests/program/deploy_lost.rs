@@ -1,9 +1,10 @@
 //! Hosts that die while `cross/deploy` has a case run there: it ends soon, and says which.
 
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::folder::Said;
-use crate::hosts::{Cluster, Kind, can_unshare, under_mpirun};
+use crate::hosts::{Cluster, Kind, can_unshare, done, under_mpirun};
 
 const BOARDS: [(&str, Kind); 2] = [("alpha", Kind::Board), ("beta", Kind::Board)];
 
@@ -146,4 +147,34 @@ fn hosts_that_do_not_find_each_other_are_not_waited_for() {
         start.elapsed()
     );
     assert!(!cluster.computes("alpha"), "alpha goes on");
+}
+
+/// Nobody who ends it leaves hosts that compute for hours.
+#[test]
+fn hosts_end_with_the_script() {
+    if !can_unshare(&BOARDS) {
+        return;
+    }
+    let Some(cluster) = Cluster::new(&BOARDS) else {
+        return;
+    };
+    let mut command = cluster.command(&cluster.file("run"), &[], &["--set", "time.end=1e9"]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = child.spawn().expect("a script");
+    let start = Instant::now();
+    while !BOARDS.iter().all(|(name, _)| cluster.computes(name)) {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "nothing is computed"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(done(Command::new("kill").arg(child.id().to_string())));
+    let output = child.wait_with_output().expect("an end");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("deploy: interrupted"), "{said}");
+    for (name, _) in BOARDS {
+        assert!(!cluster.computes(name), "{name} goes on: {said}");
+    }
 }

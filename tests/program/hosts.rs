@@ -214,7 +214,8 @@ impl Cluster {
         )
     }
 
-    fn command(&self, cluster: &str, more: &[&str], flags: &[&str]) -> Command {
+    /// `cross/deploy` of the case, not started.
+    pub fn command(&self, cluster: &str, more: &[&str], flags: &[&str]) -> Command {
         let mut command = Command::new("cross/deploy");
         command
             .args([cluster, "cases/cube.toml", "--ssh-config"])
