@@ -1,21 +1,9 @@
-/* Sums or maxima of partial results by lanes: part b belongs to lane b % TOTAL_LANES, which takes
-   its parts in ascending order. TOTAL_LANES work-items each; loads go ahead of additions, for
-   there is little else to hide their time behind. See src/split/lanes.rs. */
-#define AHEAD_ 16
+/* Sums or maxima of partial results by lanes, TOTAL_LANES work-items each. See src/split/lanes.rs. */
 #define LANE_(lanes, parts, count, OP)                                       \
     {                                                                        \
         const uint l_ = (uint)get_global_id(0) % TOTAL_LANES;                \
         REAL s_ = 0;                                                         \
-        uint i_ = l_;                                                        \
-        for (; i_ + (AHEAD_ - 1) * TOTAL_LANES < (count); i_ += AHEAD_ * TOTAL_LANES) { \
-            REAL v_[AHEAD_];                                                 \
-            UNROLL_ for (uint k_ = 0; k_ < AHEAD_; ++k_)                     \
-                v_[k_] = (parts)[i_ + k_ * TOTAL_LANES];                     \
-            UNROLL_ for (uint k_ = 0; k_ < AHEAD_; ++k_)                     \
-                s_ = OP(s_, v_[k_]);                                         \
-        }                                                                    \
-        for (; i_ < (count); i_ += TOTAL_LANES)                              \
-            s_ = OP(s_, (parts)[i_]);                                        \
+        TAKE_(s_, parts, l_, count, 64, OP)                                  \
         (lanes)[l_] = s_;                                                    \
     }
 __kernel void sum_lanes_kernel(__global REAL *lanes, __global const REAL *parts, const uint count) {
@@ -40,13 +28,12 @@ __kernel void three_lanes_kernel(__global REAL *a, __global REAL *b, __global RE
     {                                                                        \
         EACH_LANE_(l_, TOTAL_LANES) {                                        \
             REAL s_ = 0;                                                     \
-            _Pragma("unroll 4") for (uint i_ = l_; i_ < count; i_ += TOTAL_LANES)  \
-                s_ = OP(s_, parts[i_]);                                      \
+            TAKE_(s_, parts, l_, count, 8, OP)                               \
             t[l_] = s_;                                                      \
         }                                                                    \
         ADD_LANES(t, 1, OP)                                                  \
     }
-__kernel void totals_kernel(__global REAL *totals, __global const REAL *p0,
+ADDING_KERNEL void totals_kernel(__global REAL *totals, __global const REAL *p0,
                             __global const REAL *p1, __global const REAL *p2,
                             __global const REAL *p3, const uint count, const uint maxima) {
     const uint list = (uint)get_group_id(0);

@@ -1,6 +1,6 @@
 /* The scalars of an iteration: r . r of the step before, p . s and s . s of the product. One
    group. See src/kernel/pcg_scalars.rs, which does the same. */
-__kernel void pcg_scalars_kernel(__global REAL *state, __global const REAL *rr,
+ADDING_KERNEL void pcg_scalars_kernel(__global REAL *state, __global const REAL *rr,
                                  __global const REAL *ps, __global const REAL *ss,
                                  const uint blocks) {
     /* Read before the sums are there, which hides the time. */

@@ -199,8 +199,8 @@ fn main() -> Result<(), Error> {
                 "    {:32} {:6} calls  {:8.4} s  {:7.2} GB/s  split {:.3}",
                 p.label,
                 p.stats.calls,
-                p.stats.seconds_s,
-                p.stats.calls as f64 * p.stats.call_bytes / p.stats.seconds_s / 1e9,
+                p.seconds_s(),
+                p.stats.calls as f64 * p.stats.call_bytes / p.seconds_s() / 1e9,
                 run.engine.ratio(p)
             );
         }

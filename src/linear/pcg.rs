@@ -72,13 +72,13 @@ pub struct Pcg<T: Real> {
     r: Buffer<T>,
     p: Buffer<T>,
     s: Buffer<T>,
+    /// At the state on the device: dropped before that.
+    glance: Option<Glance<T>>,
     state: Buffer<T>,
     begin: Site<T>,
     product: Site<T>,
     step: Site<T>,
     scalars: Finish<T>,
-    /// At the state on the device.
-    glance: Option<Glance<T>>,
     pace: Pace,
 }
 

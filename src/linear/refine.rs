@@ -68,7 +68,7 @@ impl Refine {
         let unit = power_of_two(1.0 / engine.comm().largest(largest)?);
         let mut scaled = a.clone();
         scaled.val.iter_mut().for_each(|v| *v *= unit);
-        let matrix = Sell::from_csr(node, a)?;
+        let matrix = Sell::fixed(node, a)?;
         engine.keep_border(&mut residual, halo, &matrix);
         Ok(Self {
             matrix,
@@ -153,7 +153,7 @@ impl Refine {
     fn remove_mean(&mut self, engine: &Engine<f64>, b: &mut Buffer<f64>) -> Result<()> {
         let sum = dot(engine, &mut self.mean, b, &self.ones)?;
         let mean = sum / self.rows;
-        engine.run(
+        engine.post(
             &mut self.shift,
             Operands {
                 inout: &mut [b],
@@ -173,7 +173,7 @@ impl Refine {
         x: &mut Buffer<f64>,
     ) -> Result<f64> {
         let halo = engine.exchange(&self.halo, x)?;
-        engine.run(
+        engine.post(
             &mut self.residual,
             Operands {
                 out: &mut [&mut self.r],

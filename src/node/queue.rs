@@ -10,7 +10,7 @@ use opencl3::types::{cl_command_queue, cl_kernel};
 
 use super::driver::Driver;
 
-/// Time of calls that nobody waited for, to be read by their owner.
+/// Time of calls that nobody measured, to be read by their owner.
 #[derive(Debug, Default)]
 pub struct Account {
     /// Their share of the batches that have ended.

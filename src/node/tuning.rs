@@ -25,6 +25,8 @@ pub struct Tuning {
     pub matrix_group: usize,
     /// Most registers of a work-item in kernels of one matrix and one vector.
     pub registers: Option<u32>,
+    /// Work-items of the group that adds partial results up, where the compiler has to know.
+    pub adding: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -44,6 +46,7 @@ struct Entry {
     group: Option<usize>,
     matrix_group: Option<usize>,
     registers: Option<u32>,
+    adding: Option<usize>,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq)]
@@ -119,6 +122,10 @@ fn entries(text: &str, name: &str) -> Result<Vec<Entry>> {
             );
             return Err(wrong(what));
         }
+        if e.adding.is_some_and(|n| !n.is_power_of_two()) {
+            let what = format!("device \"{}\": adding is no power of two", e.part);
+            return Err(wrong(what));
+        }
     }
     Ok(file.device)
 }
@@ -130,6 +137,7 @@ impl Entry {
         } else {
             PerItem::Block
         };
+        let adding = self.adding.filter(|&n| n <= info.max_group);
         match self.rows.unwrap_or(without_local) {
             PerItem::Block => Tuning {
                 vector: self.vector,
@@ -137,6 +145,7 @@ impl Entry {
                 group: 1,
                 matrix_group: 1,
                 registers: self.registers,
+                adding,
             },
             PerItem::Vector => {
                 // A group is a block, for the sake of reductions.
@@ -151,6 +160,7 @@ impl Entry {
                     group,
                     matrix_group: self.matrix_group.unwrap_or(group).min(most),
                     registers: self.registers,
+                    adding,
                 }
             }
         }
@@ -199,18 +209,23 @@ mod tests {
             group,
             matrix_group: group,
             registers: None,
+            adding: None,
         };
         assert_eq!(of(text, &device("gpu", "X")), launch(4, 4, 32));
         assert_eq!(of(text, &device("accelerator", "X")), launch(1, 1, 256));
         assert_eq!(of(text, &device("cpu", "X")), launch(8, BLOCK, 1));
         assert_eq!(launch(4, 4, 32).group_of(true, true), 64);
-        let text = "[[device]]\nmatch = \"\"\nvector = 1\nmatrix_group = 64\nregisters = 32\n";
+        let text = "[[device]]\nmatch = \"\"\nvector = 1\nmatrix_group = 64\nregisters = 32\n\
+                    adding = 256\n";
         let t = of(text, &device("gpu", "X"));
         assert_eq!(
             (t.group_of(false, false), t.group_of(false, true)),
             (256, 64)
         );
-        assert_eq!(t.registers, Some(32));
+        assert_eq!((t.registers, t.adding), (Some(32), Some(256)));
+        // More than the device has.
+        let t = of(&text.replace("256", "512"), &device("gpu", "X"));
+        assert_eq!(t.adding, None);
     }
 
     #[test]
@@ -234,6 +249,10 @@ mod tests {
         for (text, what) in [
             ("[[device]]\nmatch = \"a\"\nvector = 3", "vector = 3"),
             ("[[device]]\nmatch = \"a\"\nvector = 1\ngroup = 48", "group"),
+            (
+                "[[device]]\nmatch = \"a\"\nvector = 1\nadding = 12",
+                "adding",
+            ),
             ("[[device]]\nmatch = \"a\"\nvector = 1\nrows = 2", "rows"),
             ("[[device]]\nmatch = \"a\"\nwidth = 1", "width"),
             ("device = 1", "device"),

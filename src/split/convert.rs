@@ -78,7 +78,7 @@ impl Engine<f64> {
         y: &mut Buffer<f32>,
         x: &Buffer<f64>,
     ) -> Result<()> {
-        let (start, rows, cut) = (Instant::now(), c.place.rows, self.cut_of(c, like));
+        let (start, rows, cut) = (self.measure()?, c.place.rows, self.cut_of(c, like));
         let (device, host) = y.split_at(cut, false)?;
         let from = x.share(
             if cut > 0 { usize::MAX } else { 0 },
@@ -109,7 +109,7 @@ impl Engine<f64> {
         x: &mut Buffer<f64>,
         d: &mut Buffer<f32>,
     ) -> Result<()> {
-        let (start, rows, cut) = (Instant::now(), c.place.rows, self.cut_of(c, like));
+        let (start, rows, cut) = (self.measure()?, c.place.rows, self.cut_of(c, like));
         let (device_x, host_x) = x.split_at(cut, true)?;
         let (device_d, host_d) = d.split_at(cut, true)?;
         self.begin(c, &[device_x.arg, device_d.arg], a, cut)?;

@@ -45,14 +45,19 @@ impl<T: Real> Glance<T> {
     ///
     /// # Errors
     /// The device failed.
-    pub fn start(&mut self, buffer: &Buffer<T>) -> Result<()> {
+    ///
+    /// # Safety
+    /// The buffer lives, and the host is given no part of it, until the [`end`](Self::end) or until
+    /// this is dropped: other commands do not know of this one.
+    pub(crate) unsafe fn start(&mut self, buffer: &Buffer<T>) -> Result<()> {
         self.wait()?;
         let (link, bytes) = (&self.link, self.numbers * size_of::<T>());
         let from = buffer.share(usize::MAX, usize::MAX)?.device;
         let fail = |code| link.error("reading numbers of the device", code);
         link.queue.order().map_err(fail)?;
         let (queue, to) = (link.queue.get(), self.slot.host().cast());
-        // SAFETY: buffer and slot hold `bytes` bytes. Nobody touches the slot before the event has
+        // SAFETY: buffer (a block at least) and slot hold `bytes` bytes. The buffer lives until the
+        // read has ended, as the caller has promised. Nobody touches the slot before the event has
         // ended: it is waited for here, at the end, and when this is dropped, before the slot is.
         let event = unsafe {
             match from {
@@ -86,7 +91,7 @@ impl<T: Real> Glance<T> {
     ///
     /// # Errors
     /// The device failed.
-    pub fn end(&mut self) -> Result<&[T]> {
+    pub(crate) fn end(&mut self) -> Result<&[T]> {
         self.wait()?;
         let slot = self.slot.host().cast_const().cast::<T>();
         // SAFETY: the slot holds so many numbers, aligned as all of a device's memory; nothing
@@ -98,8 +103,9 @@ impl<T: Real> Glance<T> {
     ///
     /// # Errors
     /// The device failed.
-    pub fn read(&mut self, buffer: &Buffer<T>) -> Result<&[T]> {
-        self.start(buffer)?;
+    pub(crate) fn read(&mut self, buffer: &Buffer<T>) -> Result<&[T]> {
+        // SAFETY: it has ended when this returns.
+        unsafe { self.start(buffer) }?;
         self.wait()?;
         self.link.queue.settled();
         self.end()

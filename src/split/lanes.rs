@@ -114,7 +114,7 @@ impl<T: Real> Engine<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{dot, pcg_scalars};
+    use crate::kernel::{dot, kinetic, pcg_scalars};
     use crate::node::{Config, DeviceChoice, opencl};
     use crate::split::{Operands, Policy, random_case};
 
@@ -140,15 +140,21 @@ mod tests {
 
     #[test]
     fn many_blocks_add_up_to_the_same_bits_wherever_they_are() {
-        let rows = (WORTH_IT * TOTAL_LANES + 1500) * BLOCK - 77;
-        let mut first = None;
-        for config in &configs() {
-            let engine = Engine::<f64>::open(config, Policy::Fixed(0.5)).unwrap();
-            let mut case = random_case(&engine.node, dot::kernel(), rows, 3).unwrap();
-            for cut in [0.1, 0.9, 1.0] {
-                let got = case.run(&engine, cut).unwrap().reductions;
-                let first = first.get_or_insert(got);
-                assert_eq!(*first, got, "cut {cut}, {config:?}");
+        // A lane has one part or two, or more than a launch is worth.
+        for blocks in [1500, WORTH_IT * TOTAL_LANES + 1500] {
+            let rows = blocks * BLOCK - 77;
+            for kernel in [dot::kernel(), kinetic::kernel()] {
+                let mut first = None;
+                for config in &configs() {
+                    let engine = Engine::<f64>::open(config, Policy::Fixed(0.5)).unwrap();
+                    let mut case = random_case(&engine.node, kernel, rows, 3).unwrap();
+                    for cut in [0.1, 0.9, 1.0] {
+                        let got = case.run(&engine, cut).unwrap().reductions;
+                        let first = first.get_or_insert(got);
+                        let name = kernel.name;
+                        assert_eq!(*first, got, "{name}, cut {cut}, {config:?}");
+                    }
+                }
             }
         }
     }

@@ -80,6 +80,8 @@ impl<T: Real> Engine<T> {
             t.item,
             pcg_scalars::defines()
         );
+        let adding = t.adding.map(|n| format!(" -D ADDING={n}"));
+        let options = options + &adding.unwrap_or_default();
         let build = |kernels: &[Kernel<T>], more: String| {
             let source = source(kernels, t.item);
             Program::build(device, &source, &format!("{options} {more}"), cache)

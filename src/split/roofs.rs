@@ -144,9 +144,9 @@ impl<T: Real> Engine<T> {
                 let seconds = if ratio >= 1.0 {
                     self.batch(&mut site, v)?
                 } else {
-                    let before = site.stats.seconds_s;
+                    let before = site.seconds_s();
                     self.stream(&mut site, v)?;
-                    site.stats.seconds_s - before
+                    site.seconds_s() - before
                 };
                 if call > 0 {
                     rate = rate.max(site.stats.call_bytes / seconds / 1e9);

@@ -9,15 +9,16 @@ use crate::Result;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
 
 impl<T: Real> Engine<T> {
-    /// Calls the kernel of `site` and returns its reductions (unused ones are 0). Where the device
-    /// does all rows and the cut is settled, nobody waits for what was started before but with
-    /// them; times are as for [`Engine::post`].
+    /// Calls the kernel of `site` and returns its reductions (unused ones are 0). Where a device
+    /// with memory of its own does all rows and the cut is settled, what was started before is
+    /// waited for only with them; times are as for [`Engine::post`].
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device fails; [`crate::Error::Failure`] when operands do not fit the
     /// kernel's shape.
     pub fn run(&self, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<[T; MAX_REDUCTIONS]> {
-        let ahead = self.runs_ahead(site, &o) && !site.kernel.shape.reduce.is_empty();
+        let sums = self.totals.is_some() && !site.kernel.shape.reduce.is_empty();
+        let ahead = sums && self.runs_ahead(site, &o);
         let (start, host_s) = self.start(site, o, ahead)?;
         let mut reductions = match self.totals(site)? {
             Some(totals) => totals,
@@ -73,14 +74,14 @@ impl<T: Real> Engine<T> {
         Ok(())
     }
 
-    /// Is the next call one that nobody waits for?
+    /// Is the next call one that nobody measures?
     fn runs_ahead(&self, site: &Site<T>, o: &Operands<'_, '_, T>) -> bool {
         let wholly = site.handle.is_some() && self.cut(site) == site.rows && o.halo.is_none();
         wholly && !site.to_be_measured()
     }
 
     /// Starts a call and does the host's part: its beginning, and the time that part took. One that
-    /// is not waited for is put down.
+    /// is not measured is put down.
     fn start(
         &self,
         site: &mut Site<T>,
@@ -102,7 +103,7 @@ impl<T: Real> Engine<T> {
     }
 
     /// Returns when the device has finished, with the time.
-    fn measure(&self) -> Result<Instant> {
+    pub(super) fn measure(&self) -> Result<Instant> {
         self.settle()?;
         Ok(Instant::now())
     }

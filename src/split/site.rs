@@ -76,7 +76,7 @@ pub struct Place {
     /// Time of the last call that was waited for.
     last_s: f64,
     measured: u64,
-    /// Calls that nobody waited for.
+    /// Calls that nobody measured.
     account: Rc<Account>,
 }
 
@@ -168,8 +168,8 @@ impl Place {
         }
     }
 
-    /// Should the next call be waited for, though the device does it alone?
-    pub(super) fn to_be_measured(&self) -> bool {
+    /// Is the next call to be measured, though the device does it alone?
+    pub fn to_be_measured(&self) -> bool {
         self.is_tuning() || self.measured < FIRST || self.stats.calls.is_multiple_of(ONE_IN)
     }
 
@@ -181,7 +181,7 @@ impl Place {
         self.tuner.record_sides(Call { seconds_s }, host_s);
     }
 
-    /// Notes a call that nobody waits for.
+    /// Notes a call that nobody measures.
     pub(super) fn put_down(&mut self, queue: &Queue) {
         queue.put_down(&self.account, self.last_s);
         self.stats.calls += 1;

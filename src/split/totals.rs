@@ -20,12 +20,16 @@ pub(super) struct Totals<T: Real> {
     kernel: ClKernel,
     /// Work-items for each reduction.
     group: usize,
-    at: RefCell<(Buffer<T>, Glance<T>)>,
+    /// The one that reads is dropped first.
+    at: RefCell<(Glance<T>, Buffer<T>)>,
 }
 
 /// Work-items of `kernel` that add numbers together. A software device's work-item is a loop; a
 /// real device's group adds side by side.
 pub(super) fn adding_group(device: &Device, kernel: &ClKernel) -> usize {
+    if let Some(group) = device.tuning.adding {
+        return group;
+    }
     if device.info.software {
         return 1;
     }
@@ -44,8 +48,8 @@ impl<T: Real> Totals<T> {
             group: adding_group(d, &kernel),
             kernel,
             at: RefCell::new((
-                node.buffer(MAX_REDUCTIONS)?,
                 Glance::new(d, MAX_REDUCTIONS)?,
+                node.buffer(MAX_REDUCTIONS)?,
             )),
         }))
     }
@@ -68,7 +72,7 @@ impl<T: Real> Engine<T> {
             false => (&site.device_partial, site.counted / BLOCK),
         };
         let mut at = totals.at.borrow_mut();
-        let (sums, glance) = &mut *at;
+        let (glance, sums) = &mut *at;
         let mut args = [sums.split_at(usize::MAX, false)?.0.arg; MAX_REDUCTIONS + 1];
         for (k, arg) in args[1..].iter_mut().enumerate() {
             // What no group reads may be any list.

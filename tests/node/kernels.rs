@@ -108,7 +108,7 @@ fn kernels_of_one_row_per_work_item() {
     }
     let file = std::env::temp_dir().join(format!("couloir-one-row-{}.toml", std::process::id()));
     let text = "[[device]]\nmatch = \"\"\nvector = 1\nrows = \"vector\"\n\
-                [[device]]\nmatch = \"software\"\nvector = 1\nrows = \"vector\"\n";
+                [[device]]\nmatch = \"software\"\nvector = 1\nrows = \"vector\"\nadding = 16\n";
     std::fs::write(&file, text).unwrap();
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args([SELF, "--exact", "--nocapture"])

@@ -171,28 +171,63 @@ fn iterates_do_not_depend_on_the_split() {
 
 #[test]
 fn ends_that_are_no_solution() {
-    let cpu = engine(DeviceChoice::None, None, 1, 0.0);
+    ends_without_solution(&engine(DeviceChoice::None, None, 1, 0.0));
+}
+
+/// Devices look at their iterations now and then.
+#[test]
+fn ends_that_are_no_solution_on_devices() {
+    let all = match devices() {
+        Ok(all) => all,
+        Err(why) => return eprintln!("SKIPPED on devices: {why}"),
+    };
+    if !all.iter().any(|d| d.fp64) {
+        eprintln!("SKIPPED: no device with double precision");
+    }
+    for device in all.iter().filter(|d| d.fp64) {
+        for memory in [MemoryKind::Svm, MemoryKind::ZeroCopy, MemoryKind::Discrete] {
+            if !device.offers(memory) {
+                continue;
+            }
+            let choice = DeviceChoice::Index(device.index);
+            ends_without_solution(&engine(choice, Some(memory), 1, 1.0));
+        }
+    }
+}
+
+fn ends_without_solution(engine: &Engine<f64>) {
     let a = laplacian([9, 8, 7], 1.0, false);
     let b = right(a.rows, false);
-    let mut solver = Pcg::new(&cpu, &a, false).unwrap();
+    let mut solver = Pcg::new(engine, &a, false).unwrap();
     let (mut b, mut x) = (
-        cpu.node.buffer_from(&b).unwrap(),
-        cpu.node.buffer(a.rows).unwrap(),
+        engine.node.buffer_from(&b).unwrap(),
+        engine.node.buffer(a.rows).unwrap(),
     );
-    let few = solver.solve(&cpu, &mut b, &mut x, 1e-10, 0.0, 5).unwrap();
-    assert!(
-        !few.converged && few.iterations == 5 && few.residual > 1e-10,
-        "{few:?}"
-    );
-    let rest = solver.solve(&cpu, &mut b, &mut x, 1e-10, 0.0, 500).unwrap();
+    let mut few = None;
+    for most in [5, 1, 9] {
+        let s = solver
+            .solve(engine, &mut b, &mut x, 1e-10, 0.0, most)
+            .unwrap();
+        assert!(
+            !s.converged && s.iterations == most && s.residual > 1e-10,
+            "{s:?}"
+        );
+        few = Some(s);
+    }
+    let few = few.unwrap();
+    let rest = solver
+        .solve(engine, &mut b, &mut x, 1e-10, 0.0, 500)
+        .unwrap();
     assert!(rest.converged && rest.initial == few.residual, "{rest:?}");
-    let none = solver.solve(&cpu, &mut b, &mut x, 1e-10, 0.0, 500).unwrap();
+    let none = solver
+        .solve(engine, &mut b, &mut x, 1e-10, 0.0, 500)
+        .unwrap();
     assert!(none.converged && none.iterations == 0, "{none:?}");
     // No need to go on below the round-off in b.
     x.write().unwrap().fill(0.0);
     let floor = norm(b.read().unwrap().iter().copied()) * 1e-3;
     let rough = solver
-        .solve(&cpu, &mut b, &mut x, 1e-10, floor, 500)
+        .solve(engine, &mut b, &mut x, 1e-10, floor, 500)
         .unwrap();
     assert!(
         rough.converged && rough.iterations < rest.iterations,
@@ -200,19 +235,25 @@ fn ends_that_are_no_solution() {
     );
     // Not a number stays one and is told.
     b.write().unwrap()[3] = f64::NAN;
-    let broken = solver.solve(&cpu, &mut b, &mut x, 1e-10, 0.0, 500).unwrap();
+    let broken = solver
+        .solve(engine, &mut b, &mut x, 1e-10, 0.0, 500)
+        .unwrap();
     assert!(!broken.converged && broken.residual.is_nan(), "{broken:?}");
     // Nothing to solve.
     b.write().unwrap().fill(0.0);
     x.write().unwrap().fill(0.0);
-    let nothing = solver.solve(&cpu, &mut b, &mut x, 1e-10, 0.0, 500).unwrap();
+    let nothing = solver
+        .solve(engine, &mut b, &mut x, 1e-10, 0.0, 500)
+        .unwrap();
     assert!(nothing.converged && nothing.iterations == 0, "{nothing:?}");
     // A matrix that is not positive has a direction without curvature.
     let wrong = Csr::from_triplets(2, 2, &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 1.0)]);
-    let mut solver = Pcg::new(&cpu, &wrong, false).unwrap();
-    let mut b = cpu.node.buffer_from(&[1.0, -1.0]).unwrap();
-    let mut x = cpu.node.buffer(2).unwrap();
-    let indefinite = solver.solve(&cpu, &mut b, &mut x, 1e-10, 0.0, 500).unwrap();
+    let mut solver = Pcg::new(engine, &wrong, false).unwrap();
+    let mut b = engine.node.buffer_from(&[1.0, -1.0]).unwrap();
+    let mut x = engine.node.buffer(2).unwrap();
+    let indefinite = solver
+        .solve(engine, &mut b, &mut x, 1e-10, 0.0, 500)
+        .unwrap();
     assert!(
         !indefinite.converged && indefinite.iterations == 0,
         "{indefinite:?}"
@@ -228,6 +269,9 @@ fn only_iterations_that_did_something_are_counted() {
         Ok(all) => all,
         Err(why) => return eprintln!("SKIPPED on devices: {why}"),
     };
+    if !all.iter().any(|d| d.fp64) {
+        eprintln!("SKIPPED: no device with double precision");
+    }
     for device in all.iter().filter(|d| d.fp64) {
         let engine = engine(DeviceChoice::Index(device.index), None, 1, 1.0);
         let mut solver = Pcg::new(&engine, &a, true).unwrap();

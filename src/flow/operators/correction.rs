@@ -55,7 +55,7 @@ impl<'a> Corrections<'a> {
         let vertices = Vertices::new(faces);
         let stencils = Stencils::new(faces);
         let area = faces.area_vectors();
-        let per_volume: Vec<f64> = faces.geometry.volume.iter().map(|v| 1.0 / v).collect();
+        let per_volume: Vec<f64> = faces.volume.iter().map(|v| 1.0 / v).collect();
         let pressure_delta = vertices.pressure_delta();
         Self {
             velocity: stencils.interpolation(|f| faces.boundary(f) == Some(FaceKind::Dirichlet)),

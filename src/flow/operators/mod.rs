@@ -161,7 +161,7 @@ impl Operators {
         boundary.pressure_nodes = corrections.boundary_pressure;
         let pressure_flux = faces.pressure_flux();
         let flux_cells = faces.flux_cells();
-        let minus_per_volume: Vec<f64> = geometry.volume.iter().map(|v| -1.0 / v).collect();
+        let minus_per_volume: Vec<f64> = faces.volume.iter().map(|v| -1.0 / v).collect();
         Ok(Self {
             scheme,
             cells: mesh.cells(),
@@ -170,7 +170,6 @@ impl Operators {
             counted_faces: mesh.faces(),
             halo: Halo::none(),
             nodes: corrections.vertices.nodes,
-            volume: geometry.volume.clone(),
             pressure_flux_nodes: corrections.pressure_flux,
             pressure_flux_base: faces.pressure_flux_base(),
             laplacian: divergence.product(&pressure_flux).negated(),
@@ -189,6 +188,7 @@ impl Operators {
             face_length: faces.lengths(),
             viscous_rate: momentum::viscous_rate(&faces, &boundary.diffusion),
             boundary,
+            volume: faces.volume,
             divergence,
             pressure_flux,
             flux_cells,

@@ -16,7 +16,7 @@ fn viscous_flux(faces: &Faces, diffusion: &[f64]) -> Csr {
 
 /// Values(K) as linear functions of nu and of the fluxes.
 pub(super) fn by_cells(faces: &Faces, divergence: &Csr, diffusion: &[f64]) -> Momentum {
-    let per_volume: Vec<f64> = faces.geometry.volume.iter().map(|v| 1.0 / v).collect();
+    let per_volume: Vec<f64> = faces.volume.iter().map(|v| 1.0 / v).collect();
     let viscous = viscous_flux(faces, diffusion);
     let diffusion = divergence.product(&viscous).scale_rows(&per_volume);
     let mut row_of = vec![0u32; diffusion.entries()];
@@ -83,7 +83,7 @@ pub(super) fn viscous_rate(faces: &Faces, diffusion: &[f64]) -> Vec<f64> {
             None => rate[faces.mesh.owner[f] as usize] += diffusion[f - faces.interior()],
         }
     }
-    for (rate, volume) in rate.iter_mut().zip(&faces.geometry.volume) {
+    for (rate, volume) in rate.iter_mut().zip(&faces.volume) {
         *rate /= volume;
     }
     rate

@@ -46,7 +46,7 @@ impl MomentumMatrices {
 
 fn planes(node: &Node, p: &Planes) -> Result<Sell<f64>> {
     let [a, b, c] = &p.val;
-    Sell::new(node, p.rows, p.cols, &p.row_ptr, &p.col, &[a, b, c])
+    Sell::build(node, p.rows, p.cols, &p.row_ptr, &p.col, &[a, b, c], true)
 }
 
 impl Matrices {

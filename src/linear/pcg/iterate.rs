@@ -3,7 +3,7 @@
 use super::Pcg;
 use crate::Result;
 use crate::kernel::Real;
-use crate::kernel::pcg_scalars::{BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
+use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
 use crate::split::{Engine, Operands};
 
 /// The scalars of a solve: see [`pcg_scalars`](crate::kernel::pcg_scalars).
@@ -37,10 +37,15 @@ impl<T: Real> Pcg<T> {
             };
             let sums = [(before, 0), (&self.product, 0), (&self.product, 1)];
             let ahead = engine.reduce(&self.scalars, &sums, &mut self.state)?;
-            let looks = !ahead || n >= look || n == most;
+            // A call that is measured must not be one that finds nothing to do.
+            let measured = self.product.to_be_measured() || self.step.is_tuning();
+            let looks = !ahead || measured || n >= look || n == most;
             match &mut self.glance {
                 // It is there while the step runs.
-                Some(glance) if ahead && looks => glance.start(&self.state)?,
+                Some(glance) if ahead && looks => {
+                    // SAFETY: the state is read after the end alone, and dropped after the glance.
+                    unsafe { glance.start(&self.state) }?
+                }
                 _ => {}
             }
             let y = match &mut self.factor {
@@ -70,8 +75,9 @@ impl<T: Real> Pcg<T> {
                 break;
             }
         }
-        // The last step is done even where its product showed that there is nothing left to do.
-        let idle = calls.saturating_sub(done.max(1)) as u64;
+        // The product that shows that there is nothing left to do is done, too.
+        let broken = usize::from(state[ALPHA] <= T::ZERO);
+        let idle = calls.saturating_sub(done + broken) as u64;
         self.product.did_nothing(idle);
         self.step.did_nothing(idle);
         Ok(state)

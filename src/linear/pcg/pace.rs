@@ -4,7 +4,7 @@
 //! the residual of conjugate gradients goes up and down: solves of one flow took 17 to 61
 //! iterations in turns.
 
-/// Iterations until a look, at least unless the end is near; the first ones are after so many.
+/// Iterations until a look, at least unless the end is near; the first one is after twice as many.
 /// Behind a factor products go on after the last iteration.
 const LEAST: [usize; 2] = [4, 2];
 /// Most, and what part of those that are done.

@@ -19,6 +19,9 @@ use crate::{Error, Result};
 const SLICES_PER_TASK: usize = 512;
 /// A slice's values begin at a multiple of this: a cache line of doubles.
 const ALIGN: usize = 8;
+/// Or of this where kernels write them: a slice of them, which are those kernels' rows, is then a
+/// step of one slice here.
+const ALIGN_WRITTEN: usize = SLICE;
 
 /// Slices encoded by one task.
 #[derive(Default)]
@@ -66,6 +69,11 @@ impl Layout {
         let alike = |entries: &[usize]| {
             fixed.is_some_and(|planes| planes.iter().all(|p| alike(p, entries)))
         };
+        let align = if fixed.is_some() {
+            ALIGN
+        } else {
+            ALIGN_WRITTEN
+        };
         let parts: Vec<Part> = (0..count.div_ceil(SLICES_PER_TASK))
             .into_par_iter()
             .map(|task| {
@@ -104,7 +112,7 @@ impl Layout {
                         if !slice.entries.is_empty() {
                             e.insert_entry(start);
                         }
-                        elements += slice.values;
+                        elements += slice.values.next_multiple_of(align);
                     }
                 }
                 let [steps, wide] = slice.counts;
@@ -149,7 +157,7 @@ impl Part {
                 part.places.push((entry as u32, place as u32));
             });
             part.slices.push(Slice {
-                values: values.next_multiple_of(ALIGN),
+                values,
                 words: part.index.len() - words,
                 common: encoder.is_common(),
                 entries: encoder.single_values(),
