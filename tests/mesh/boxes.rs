@@ -1,5 +1,6 @@
 //! Generated boxes, their geometry and connectivity.
 
+use crate::places;
 use couloir::mesh::{BoxShape, BoxSpec, Geometry, Mesh, box_mesh};
 
 const SHAPES: [BoxShape; 3] = [BoxShape::Hexahedra, BoxShape::Prisms, BoxShape::Tetrahedra];
@@ -76,10 +77,7 @@ fn boxes_have_the_volume_the_counts_and_the_order_of_faces() {
         assert!(closure(&mesh, &geometry) < 1e-15);
         let pairs: Vec<_> = mesh.owner.iter().zip(&mesh.neighbour).collect();
         assert!(pairs.iter().all(|(o, n)| o < n));
-        assert!(
-            pairs.windows(2).all(|w| w[0] < w[1]),
-            "upper-triangular order"
-        );
+        assert!(places(&mesh).windows(2).all(|w| w[0] < w[1]), "{shape:?}");
         for f in 0..mesh.faces() {
             assert!(
                 dot(geometry.d[f], geometry.face_normal[f]) > 0.0,
@@ -227,4 +225,24 @@ fn bad_boxes_are_refused_by_key() {
         },
         ["box: stretch", "along z"],
     );
+}
+
+#[test]
+fn faces_of_a_box_are_in_lines() {
+    let [nx, ny, nz] = [30, 17, 23];
+    let mesh = box_mesh(&BoxSpec {
+        cells: [nx, ny, nz],
+        ..BoxSpec::default()
+    })
+    .unwrap();
+    assert!(places(&mesh).windows(2).all(|w| w[0] < w[1]));
+    let distances: Vec<u32> = mesh
+        .owner
+        .iter()
+        .zip(&mesh.neighbour)
+        .map(|(o, n)| n - o)
+        .collect();
+    // Three runs in each of the windows.
+    let runs = distances.chunk_by(|a, b| a == b).count();
+    assert_eq!(runs, 3 * (nx * ny * nz).div_ceil(4096));
 }
