@@ -24,25 +24,21 @@ __kernel void three_lanes_kernel(__global REAL *a, __global REAL *b, __global RE
 }
 /* Lists of parts, one for each group, to their sum, or their maximum where `maxima` has the list's
    bit. */
-#define TOTAL_(OP)                                                           \
-    {                                                                        \
-        EACH_LANE_(l_, TOTAL_LANES) {                                        \
-            REAL s_ = 0;                                                     \
-            TAKE_(s_, parts, l_, count, 8, OP)                               \
-            t[l_] = s_;                                                      \
-        }                                                                    \
-        ADD_LANES(t, 1, OP)                                                  \
-    }
 ADDING_KERNEL void totals_kernel(__global REAL *totals, __global const REAL *p0,
-                            __global const REAL *p1, __global const REAL *p2,
-                            __global const REAL *p3, const uint count, const uint maxima) {
+                                 __global const REAL *p1, __global const REAL *p2,
+                                 __global const REAL *p3, const uint count, const uint maxima) {
     const uint list = (uint)get_group_id(0);
     __global const REAL *parts = list == 0 ? p0 : list == 1 ? p1 : list == 2 ? p2 : p3;
+    const bool largest = maxima >> list & 1;
     __local REAL t[TOTAL_LANES];
-    if (maxima >> list & 1)
-        TOTAL_(fmax)
-    else
-        TOTAL_(PLUS_)
+#define EITHER_(a, b) (largest ? fmax(a, b) : PLUS_(a, b))
+    EACH_LANE_(l_, TOTAL_LANES) {
+        REAL s_ = 0;
+        TAKE_(s_, parts, l_, count, 8, EITHER_)
+        t[l_] = s_;
+    }
+    ADD_LANES(t, 1, EITHER_)
     if (get_local_id(0) == 0)
         totals[list] = t[0];
 }
+#undef EITHER_
