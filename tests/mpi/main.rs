@@ -11,3 +11,4 @@ mod network;
 mod overlap;
 mod predict;
 mod same;
+mod solvers;

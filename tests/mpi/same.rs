@@ -5,7 +5,7 @@ use crate::ranks::{difference, fields, mpirun, run};
 use serde_json::Value;
 
 /// Quick and tight: what remains is round-off.
-const TIGHT: [&str; 6] = [
+pub const TIGHT: [&str; 6] = [
     "--device",
     "none",
     "--quiet",
@@ -14,7 +14,9 @@ const TIGHT: [&str; 6] = [
     "--set=poisson.max_iterations=5000",
 ];
 
-fn number(report: &Value, name: &str) -> f64 {
+pub const FSAI: &str = "--set=poisson.preconditioner=fsai";
+
+pub fn number(report: &Value, name: &str) -> f64 {
     report[name]
         .as_f64()
         .unwrap_or_else(|| panic!("{name}: {report}"))
@@ -26,7 +28,7 @@ fn same(name: &str, text: &str, ranks: &[usize]) {
 }
 
 /// The same with `flags` on the ranks alone.
-fn same_as(name: &str, text: &str, ranks: &[usize], flags: &[&str]) {
+pub fn same_as(name: &str, text: &str, ranks: &[usize], flags: &[&str]) {
     let alone = Folder::new();
     let case = alone.write("case.toml", text);
     let args = [&[case.as_str()], TIGHT.as_slice()].concat();
@@ -114,7 +116,7 @@ fn a_hybrid_mesh() {
 }
 
 /// An outlet on some ranks alone; tetrahedra, periodic across.
-const THROUGH_FLOW: &str = r#"
+pub const THROUGH_FLOW: &str = r#"
         mesh.box = { shape = "tetrahedra", cells = [6, 4, 4] }
         fluid.viscosity = 1e-2
         time = { steps = 20, max_courant = 0.4 }
@@ -129,142 +131,6 @@ const THROUGH_FLOW: &str = r#"
 #[test]
 fn through_flow_with_a_periodic_pair() {
     same("through-flow", THROUGH_FLOW, &[2, 4]);
-}
-
-/// Hexahedra, with an outlet, along a periodic direction of so many cells.
-fn bricks(cells: usize) -> String {
-    let shape = THROUGH_FLOW.replace(
-        "shape = \"tetrahedra\", cells = [6, 4, 4]",
-        "cells = [9, 5, N]",
-    );
-    shape.replace('N', &cells.to_string())
-}
-
-const FSAI: &str = "--set=poisson.preconditioner=fsai";
-
-/// Rows of two colours leave half of them, whoever owns them, and so half of the iterations; an odd
-/// ring has more colours.
-#[test]
-fn two_colours_are_those_of_all_ranks() {
-    let ranks = [2, 3, 4, 7];
-    same_as("two colours", &bricks(4), &ranks, &[FSAI]);
-    same_as("three", &bricks(5), &[3], &[FSAI, "--overlap=off"]);
-    let mixed = ["--precision=mixed", FSAI, "--overlap=off"];
-    same_as("two colours, mixed", &bricks(4), &[4], &mixed);
-    let folder = Folder::new();
-    let case = folder.write("case.toml", &bricks(4).replace("steps = 20", "steps = 3"));
-    let iterations = |n: usize, flags: &[&str]| {
-        let args = [&[case.as_str()], TIGHT.as_slice(), flags].concat();
-        let said = run(&folder, n, &args)?;
-        assert_eq!(said.code, Some(0), "{n} ranks: {}{}", said.out, said.err);
-        let report = folder.json("report.json");
-        Some(number(&report["poisson"], "iterations_mean"))
-    };
-    let (Some(jacobi), Some(alone)) = (iterations(1, &[]), iterations(1, &[FSAI])) else {
-        return;
-    };
-    assert!(alone < 0.6 * jacobi, "{alone} of {jacobi}");
-    for n in ranks {
-        let k = iterations(n, &[FSAI]).expect("MPI is here");
-        assert!((k - alone).abs() <= 1.0, "{n} ranks: {k}, {alone}");
-    }
-}
-
-/// Each preconditioner and precision, with the exchange hidden and not.
-#[test]
-fn every_pressure_solver() {
-    for flags in [
-        ["--set=poisson.preconditioner=fsai", "--overlap=on"],
-        ["--set=poisson.preconditioner=fsai", "--overlap=off"],
-        ["--set=poisson.preconditioner=auto", "--overlap=on"],
-        ["--precision=mixed", "--overlap=on"],
-        ["--precision=mixed", "--overlap=off"],
-        ["--precision=mixed", "--set=poisson.preconditioner=fsai"],
-    ] {
-        same_as(&flags.join(" "), THROUGH_FLOW, &[3], &flags);
-    }
-}
-
-/// The same with a part of each rank's rows, and with all of them, on a device.
-#[test]
-fn devices_beside_ranks() {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_couloir"));
-    let devices = crate::folder::said(command.arg("devices")).out;
-    if !devices.lines().any(|l| l.starts_with("0 ")) {
-        eprintln!("SKIPPED: no OpenCL device");
-        return;
-    }
-    for flags in [
-        ["--split=0.5", "--memory=zero-copy", "fsai"],
-        ["--split=1", "--memory=discrete", "jacobi"],
-    ] {
-        let [split, memory, preconditioner] = flags;
-        let preconditioner = format!("--set=poisson.preconditioner={preconditioner}");
-        let flags = ["--device=0", split, memory, &preconditioner];
-        let text = THROUGH_FLOW.replace("steps = 20", "steps = 4");
-        same_as(&flags.join(" "), &text, &[2], &flags);
-    }
-    hidden_exchanges_change_no_bit();
-}
-
-/// Whatever the memory and the cut: inner rows are many enough for the device to take its share
-/// while values travel.
-fn hidden_exchanges_change_no_bit() {
-    let text = THROUGH_FLOW
-        .replace("cells = [6, 4, 4]", "cells = [12, 8, 8]")
-        .replace("steps = 20", "steps = 2");
-    // One folder for all: kernels are compiled once.
-    let folder = Folder::new();
-    let tetrahedra = folder.write("tetrahedra.toml", &text);
-    let text = text.replace(
-        "shape = \"tetrahedra\", cells = [12, 8, 8]",
-        "cells = [24, 16, 16]",
-    );
-    let hexahedra = folder.write("hexahedra.toml", &text);
-    let result = |case: &str, flags: &[&str]| {
-        let said = run(&folder, 2, &[&[case, "--quiet"], flags].concat());
-        let said = said.expect("MPI is here");
-        assert_eq!(said.code, Some(0), "{flags:?}: {}{}", said.out, said.err);
-        (fields(&folder), folder.json("report.json"))
-    };
-    let all = [
-        ("svm", "0.5", "1"),
-        ("zero-copy", "0.5", "2"),
-        ("discrete", "0.5", "1"),
-        ("discrete", "1", "1"),
-    ];
-    // An iteration of two colours has two products that wait for others, and stands for two.
-    for (case, preconditioner, waiting, ways) in [
-        (&tetrahedra, "jacobi", 1.0, &all[..]),
-        (&tetrahedra, "fsai", 1.0, &all[3..]),
-        (&hexahedra, "fsai", 2.0, &all[..]),
-    ] {
-        let preconditioner = format!("--set=poisson.preconditioner={preconditioner}");
-        let flags = ["--device=none", "--overlap=off", &preconditioner];
-        let (want, report) = result(case, &flags);
-        let rows = number(&report, "cells") / 2.0;
-        let iterations = number(&report["poisson"], "iterations_mean");
-        for (memory, split, threads) in ways {
-            let flags = [
-                "--device=0",
-                &format!("--memory={memory}"),
-                &format!("--split={split}"),
-                &format!("--threads={threads}"),
-                &preconditioner,
-            ];
-            let (got, report) = result(case, &flags);
-            assert!(got == want, "{flags:?} changes bits");
-            let copied = number(&report, "bytes_copied_per_step");
-            if *memory != "discrete" {
-                assert_eq!(copied, 0.0, "{flags:?}");
-            } else if *split == "1" {
-                // A whole vector each way would be 16 bytes a row and iteration; it is 4.6 with
-                // Jacobi and 5.6 with FSAI, 10.6 with two colours.
-                let most = 6.5 * waiting * rows * iterations;
-                assert!(copied < most, "{flags:?}: {copied} bytes");
-            }
-        }
-    }
 }
 
 /// A velocity at the boundary that changes in time, by prisms.
