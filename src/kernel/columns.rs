@@ -13,7 +13,7 @@ pub(super) const ALL: u32 = u32::MAX >> (SLICE - WIDTH);
 
 /// Of what follows each other for the rows of a mask, which belongs to each row; to a row that
 /// lacks it, a neighbour's.
-static PLACES: [[u8; WIDTH]; 1 << WIDTH] = {
+pub(super) static PLACES: [[u8; WIDTH]; 1 << WIDTH] = {
     let mut places = [[0; WIDTH]; 1 << WIDTH];
     let mut mask = 0;
     while mask < 1 << WIDTH {
@@ -40,15 +40,10 @@ pub(super) fn values<T: Real, const P: usize>(
     placed: u32,
 ) -> [Group<T>; P] {
     let mut v = [Group::ZERO; P];
-    let places = &PLACES[placed as usize];
     for p in 0..P {
         prefetch(planes[p], at + AHEAD_BYTES / size_of::<T>());
-        for l in 0..WIDTH {
-            let place = if placed == ALL { l } else { places[l] as usize };
-            // SAFETY: `place` counts fewer than the rows of `placed`, all of which have their
-            // values in the plane (see `Mat`).
-            v[p].0[l] = unsafe { *planes[p].get_unchecked(at + place) };
-        }
+        // SAFETY: all rows of `placed` have their values in the plane (see `Mat`).
+        v[p] = Group(unsafe { T::spread(planes[p], at, placed) });
         if mask != ALL {
             v[p] = v[p].or(mask, Group::splat(-T::ZERO));
         }
@@ -82,55 +77,32 @@ pub(super) unsafe fn window<T: Real, const X: usize>(x: [&[T]; X], at: usize) ->
     xs
 }
 
-/// How a kind of step stores its columns.
-pub(super) trait Columns<T: Real>: Sized {
-    /// `x` at the columns of the rows of a group that `mask` has; 0 elsewhere. Differences to
-    /// `base` of the rows of `placed`, not 0, follow each other from `d` on.
-    fn gather<const X: usize>(
-        x: [&[T]; X],
-        base: u32,
-        differences: &[Self],
-        d: usize,
-        mask: u32,
-        placed: u32,
-    ) -> [Group<T>; X];
-}
+/// How a step that is not affine stores its columns: as differences of 16 or 32 bits.
+pub trait Difference: Copy + Into<u32> {}
 
-macro_rules! differences {
-    ($t:ty) => {
-        impl<T: Real> Columns<T> for $t {
-            #[inline(always)]
-            fn gather<const X: usize>(
-                x: [&[T]; X],
-                base: u32,
-                differences: &[Self],
-                d: usize,
-                mask: u32,
-                placed: u32,
-            ) -> [Group<T>; X] {
-                let mut xs = [Group::ZERO; X];
-                let places = &PLACES[placed as usize];
-                for l in 0..WIDTH {
-                    let place = if placed == ALL { l } else { places[l] as usize };
-                    // SAFETY: as in `values`, of the index block.
-                    let difference = unsafe { *differences.get_unchecked(d + place) };
-                    let j = base.wrapping_add(difference as u32) as usize;
-                    for k in 0..X {
-                        // SAFETY: a column that a row has is below `cols` (see `Mat`), and `x` is as
-                        // long (asserted by `sums`); a place without an entry has another row's.
-                        xs[k].0[l] = unsafe { *x[k].get_unchecked(j) };
-                    }
-                }
-                if mask != ALL {
-                    for k in 0..X {
-                        xs[k] = xs[k].or(mask, Group::ZERO);
-                    }
-                }
-                xs
-            }
+impl Difference for u16 {}
+impl Difference for u32 {}
+
+/// `x` at the columns of the rows of a group that `mask` has; 0 elsewhere. Differences to `base` of
+/// the rows of `placed`, not 0, follow each other from `d` on.
+#[inline(always)]
+pub(super) fn gather<T: Real, D: Difference, const X: usize>(
+    x: [&[T]; X],
+    base: u32,
+    differences: &[D],
+    d: usize,
+    mask: u32,
+    placed: u32,
+) -> [Group<T>; X] {
+    // SAFETY: every difference of a step lies in the index block; a column that a row has is below
+    // `cols` (see `Mat`), and `x` is as long (asserted by `sums`).
+    let xs = unsafe { T::gather(x, base, differences, d, placed) };
+    let mut groups = [Group::ZERO; X];
+    for k in 0..X {
+        groups[k] = Group(xs[k]);
+        if mask != ALL {
+            groups[k] = groups[k].or(mask, Group::ZERO);
         }
-    };
+    }
+    groups
 }
-
-differences!(u16);
-differences!(u32);

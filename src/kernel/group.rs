@@ -134,9 +134,7 @@ impl<T: Real> Group<T> {
     /// Itself where `mask` has the row's bit, else `other`.
     #[inline(always)]
     pub fn or(mut self, mask: u32, other: Self) -> Self {
-        for l in 0..WIDTH {
-            self.0[l] = self.0[l].or(mask, l, other.0[l]);
-        }
+        T::or_all(&mut self.0, mask, &other.0);
         self
     }
 

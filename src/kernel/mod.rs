@@ -5,7 +5,7 @@
 //! counting bytes) follows from the shape. To add one: write `cl/<op>.cl` and
 //! `src/kernel/<op>.rs`, and add one word to the list at the end of this file.
 
-mod columns;
+pub mod columns;
 pub mod group;
 pub mod mat;
 pub mod pcg_scalars;
@@ -18,6 +18,10 @@ pub mod slice;
 pub mod soft;
 mod steps;
 pub mod stream;
+#[cfg(target_arch = "x86_64")]
+pub mod wide;
+#[cfg(target_arch = "x86_64")]
+pub mod wrapped;
 
 pub use mat::{Mat, SLICE};
 pub use real::Real;

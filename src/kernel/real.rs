@@ -5,6 +5,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use bytemuck::Pod;
 
 use super::Kernel;
+use super::columns::{ALL, Difference, PLACES};
 use super::group::WIDTH;
 
 /// `f64` or `f32`.
@@ -49,6 +50,58 @@ pub trait Real:
     fn max(self, b: Self) -> Self;
     /// Itself where `mask` has bit `l`, else `other`.
     fn or(self, mask: u32, l: usize, other: Self) -> Self;
+    /// [`or`](Real::or) of a group.
+    #[inline(always)]
+    fn or_all(a: &mut [Self; WIDTH], mask: u32, other: &[Self; WIDTH]) {
+        for l in 0..WIDTH {
+            a[l] = a[l].or(mask, l, other[l]);
+        }
+    }
+    /// The values of the rows of `placed`, not 0, which follow each other from `at` on; to a row
+    /// that lacks it, a neighbour's or 0.
+    ///
+    /// # Safety
+    /// All of them lie in `values`.
+    #[inline(always)]
+    // SAFETY: what the caller promises is above.
+    unsafe fn spread(values: &[Self], at: usize, placed: u32) -> [Self; WIDTH] {
+        let mut v = [Self::ZERO; WIDTH];
+        let places = &PLACES[placed as usize];
+        for l in 0..WIDTH {
+            let place = if placed == ALL { l } else { places[l] as usize };
+            // SAFETY: `place` counts fewer than the rows of `placed`.
+            v[l] = unsafe { *values.get_unchecked(at + place) };
+        }
+        v
+    }
+    /// `x` at the columns of the rows of `placed`, not 0, whose differences to `base` follow each
+    /// other from `d` on; to a row that lacks it, a neighbour's.
+    ///
+    /// # Safety
+    /// All of the differences lie in `differences`, all of their columns in each `x`.
+    #[inline(always)]
+    // SAFETY: what the caller promises is above.
+    unsafe fn gather<D: Difference, const X: usize>(
+        x: [&[Self]; X],
+        base: u32,
+        differences: &[D],
+        d: usize,
+        placed: u32,
+    ) -> [[Self; WIDTH]; X] {
+        let mut xs = [[Self::ZERO; WIDTH]; X];
+        let places = &PLACES[placed as usize];
+        for l in 0..WIDTH {
+            let place = if placed == ALL { l } else { places[l] as usize };
+            // SAFETY: as in `spread`.
+            let difference: u32 = unsafe { *differences.get_unchecked(d + place) }.into();
+            let j = base.wrapping_add(difference) as usize;
+            for k in 0..X {
+                // SAFETY: the caller's promise.
+                xs[k][l] = unsafe { *x[k].get_unchecked(j) };
+            }
+        }
+        xs
+    }
 }
 
 macro_rules! real {

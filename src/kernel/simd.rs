@@ -10,15 +10,19 @@ macro_rules! simd {
         /// The CPU path without fused multiply-adds.
         #[cfg(target_arch = "x86_64")]
         pub(crate) fn soft<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
-            $crate::kernel::soft::run(rows, $body);
+            let mut rows = $crate::kernel::wrapped::rows_as(rows);
+            $body::<$crate::kernel::soft::Soft<T>>(&mut rows);
         }
         /// The CPU path, for the best instruction set of this machine.
         pub fn host<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma,bmi1,bmi2,popcnt")]
+                #[target_feature(
+                    enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt"
+                )]
                 fn v4<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
-                    $body(rows);
+                    let mut rows = $crate::kernel::wrapped::rows_as(rows);
+                    $body::<$crate::kernel::wide::Wide<T>>(&mut rows);
                 }
                 #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")]
                 fn v3<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
@@ -27,7 +31,8 @@ macro_rules! simd {
                 use std::arch::is_x86_feature_detected as has;
                 let v3_is_there =
                     has!("avx2") && has!("fma") && has!("bmi1") && has!("bmi2") && has!("popcnt");
-                if v3_is_there && has!("avx512f") && has!("avx512vl") && has!("avx512dq") {
+                let wide = has!("avx512f") && has!("avx512vl");
+                if v3_is_there && wide && has!("avx512dq") && has!("avx512bw") {
                     // SAFETY: the features were detected on this machine just now.
                     return unsafe { v4(rows) };
                 }

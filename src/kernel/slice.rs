@@ -1,7 +1,7 @@
 //! A slice of a matrix read group by group, its sums in registers all the while: for kernels that
 //! have so many sums per row that all groups' do not fit at once.
 
-use super::columns::{ALL, Columns, one, values, window};
+use super::columns::{ALL, Difference, gather, one, values, window};
 use super::group::{Group, WIDTH};
 use super::mat::{Block, Mat, Terms};
 use super::steps::{or, places, within};
@@ -200,7 +200,7 @@ fn before(mask: u32, packed: bool, lower: u32) -> usize {
 fn gathered<
     T: Real,
     Q: Terms<T, P, X, S>,
-    C: Columns<T>,
+    D: Difference,
     const P: usize,
     const X: usize,
     const S: usize,
@@ -209,7 +209,7 @@ fn gathered<
     packed: bool,
     base: u32,
     g: usize,
-    differences: &[C],
+    differences: &[D],
     d: usize,
     planes: [&[T]; P],
     value: usize,
@@ -219,7 +219,7 @@ fn gathered<
     let has = mask >> (g * WIDTH) & ALL;
     if !packed || has == ALL {
         let v = values(planes, value, ALL, ALL);
-        let new = Q::add(v, C::gather(x, base, differences, d, ALL, ALL), s);
+        let new = Q::add(v, gather(x, base, differences, d, ALL, ALL), s);
         return if mask == u32::MAX {
             new
         } else {
@@ -232,7 +232,7 @@ fn gathered<
     let v = values(planes, value, ALL, has);
     or(
         has,
-        Q::add(v, C::gather(x, base, differences, d, ALL, has), s),
+        Q::add(v, gather(x, base, differences, d, ALL, has), s),
         s,
     )
 }

@@ -1,12 +1,11 @@
 //! Numbers of a processor that has no fused multiply-add: each is a call of a function, a group's
 //! is one call. Kernels compiled with them are small, as fits what only old processors run.
 
-use std::ops::{Add, Div, Mul, Neg, Sub};
-
-use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
+use bytemuck::{Pod, Zeroable};
 
 use super::group::WIDTH;
-use super::{Kernel, Mat, Real, Rows};
+use super::wrapped::operators;
+use super::{Kernel, Real};
 
 /// A number that computes to the same bits, slowly.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Zeroable, Pod)]
@@ -54,50 +53,4 @@ impl<T: Real> Real for Soft<T> {
     }
 }
 
-macro_rules! operator {
-    ($trait:ident, $f:ident) => {
-        impl<T: Real> $trait for Soft<T> {
-            type Output = Self;
-            #[inline(always)]
-            fn $f(self, b: Self) -> Self {
-                Self(self.0.$f(b.0))
-            }
-        }
-    };
-}
-
-operator!(Add, add);
-operator!(Sub, sub);
-operator!(Mul, mul);
-operator!(Div, div);
-
-impl<T: Real> Neg for Soft<T> {
-    type Output = Self;
-    #[inline(always)]
-    fn neg(self) -> Self {
-        Self(-self.0)
-    }
-}
-
-/// Runs `body` on the same memory.
-pub fn run<T: Real>(rows: &mut Rows<'_, T>, body: fn(&mut Rows<'_, Soft<T>>)) {
-    body(&mut Rows {
-        first: rows.first,
-        n: rows.n,
-        out: rows.out.each_mut().map(|x| cast_slice_mut(x)),
-        inout: rows.inout.each_mut().map(|x| cast_slice_mut(x)),
-        partial: rows.partial.each_mut().map(|x| cast_slice_mut(x)),
-        own: rows.own.map(cast_slice),
-        gather: rows.gather.map(cast_slice),
-        mats: rows.mats.map(|a| Mat {
-            cols: a.cols,
-            slices: a.slices,
-            index: a.index,
-            halves: a.halves,
-            planes: a.planes.map(cast_slice),
-        }),
-        scalars: cast_slice(rows.scalars),
-        state: cast_slice(rows.state),
-        stream: rows.stream,
-    });
-}
+operators!(Soft);

@@ -1,7 +1,7 @@
 //! The steps of a slice: those whose columns follow each other, and those that store differences.
 
 use super::Real;
-use super::columns::{ALL, Columns, one, values, window};
+use super::columns::{ALL, Difference, gather, one, values, window};
 use super::group::{Group, WIDTH};
 use super::mat::{GROUPS, SLICE, Sums, Terms, zero};
 
@@ -145,14 +145,14 @@ pub(super) fn or<T: Real, const S: usize>(
 pub(super) fn steps<
     T: Real,
     Q: Terms<T, P, X, S>,
-    C: Columns<T>,
+    D: Difference,
     const P: usize,
     const X: usize,
     const S: usize,
 >(
     steps: &[[u32; 2]],
     is_packed: bool,
-    differences: &[C],
+    differences: &[D],
     d: &mut usize,
     i: usize,
     planes: [&[T]; P],
@@ -166,7 +166,7 @@ pub(super) fn steps<
         if mask == u32::MAX {
             for g in 0..GROUPS {
                 let v = values(planes, *value + g * WIDTH, ALL, ALL);
-                let x = C::gather(x, base, differences, *d + g * WIDTH, ALL, ALL);
+                let x = gather(x, base, differences, *d + g * WIDTH, ALL, ALL);
                 s[g] = Q::add(v, x, s[g]);
             }
             *value += SLICE;
@@ -178,7 +178,7 @@ pub(super) fn steps<
             let placed = if is_packed { mine } else { ALL };
             if mine != 0 {
                 let v = values(planes, *value, mine, placed);
-                let x = C::gather(x, base, differences, *d, mine, placed);
+                let x = gather(x, base, differences, *d, mine, placed);
                 s[g] = Q::add(v, x, s[g]);
             }
             *value += placed.count_ones() as usize;

@@ -1,0 +1,170 @@
+//! Numbers of a processor with AVX-512, which has masks in registers of their own. What plain loops
+//! say of masks, of packed values and of columns is written out for it: a compiler makes dozens of
+//! instructions of the first two, and of the last one a gather, which is slower than single loads.
+
+use std::arch::x86_64::*;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::columns::{ALL, Difference};
+use super::group::WIDTH;
+use super::wrapped::operators;
+use super::{Kernel, Real};
+
+/// A number that computes to the same bits. Only where the processor has the instruction sets that
+/// [`simd`](super::simd) asks for.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Zeroable, Pod)]
+#[repr(transparent)]
+pub struct Wide<T>(T);
+
+operators!(Wide);
+
+impl<T: Real> Real for Wide<T> {
+    const ZERO: Self = Self(T::ZERO);
+    const CL: &'static str = T::CL;
+    const NAME: &'static str = T::NAME;
+    /// None: those of `T` come here where they can.
+    fn kernels() -> Vec<Kernel<Self>> {
+        Vec::new()
+    }
+    #[inline(always)]
+    fn of(x: f64) -> Self {
+        Self(T::of(x))
+    }
+    #[inline(always)]
+    fn f64(self) -> f64 {
+        self.0.f64()
+    }
+    #[inline(always)]
+    fn fma(self, b: Self, c: Self) -> Self {
+        Self(self.0.fma(b.0, c.0))
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self(self.0.abs())
+    }
+    #[inline(always)]
+    fn max(self, b: Self) -> Self {
+        Self(self.0.max(b.0))
+    }
+    #[inline(always)]
+    fn or(self, mask: u32, l: usize, other: Self) -> Self {
+        Self(self.0.or(mask, l, other.0))
+    }
+    #[inline(always)]
+    fn or_all(a: &mut [Self; WIDTH], mask: u32, other: &[Self; WIDTH]) {
+        let (to, other) = (a.as_mut_ptr(), other.as_ptr());
+        // SAFETY: both are WIDTH numbers of 8 or 4 bytes; the instructions are there (see `Wide`).
+        unsafe {
+            if size_of::<T>() == 8 {
+                let to = to.cast();
+                let new = _mm512_loadu_pd(to);
+                let old = _mm512_loadu_pd(other.cast());
+                _mm512_storeu_pd(to, _mm512_mask_mov_pd(old, mask as u8, new));
+            } else {
+                let to = to.cast();
+                let new = _mm256_loadu_ps(to);
+                let old = _mm256_loadu_ps(other.cast());
+                _mm256_storeu_ps(to, _mm256_mask_mov_ps(old, mask as u8, new));
+            }
+        }
+    }
+    #[inline(always)]
+    // SAFETY: what the caller promises is told at `Real`.
+    unsafe fn spread(values: &[Self], at: usize, placed: u32) -> [Self; WIDTH] {
+        let mut v = [Self::ZERO; WIDTH];
+        let (rows, places) = (placed as u8, first(placed));
+        // SAFETY: as many values as there are places are read, which lie in `values`; `v` is WIDTH
+        // numbers of 8 or 4 bytes; the instructions are there (see `Wide`).
+        unsafe {
+            let from = values.as_ptr().add(at);
+            if placed == ALL {
+                v = *from.cast();
+            } else if size_of::<T>() == 8 {
+                let packed = _mm512_maskz_loadu_pd(places, from.cast());
+                _mm512_storeu_pd(v.as_mut_ptr().cast(), _mm512_maskz_expand_pd(rows, packed));
+            } else {
+                let packed = _mm256_maskz_loadu_ps(places, from.cast());
+                _mm256_storeu_ps(v.as_mut_ptr().cast(), _mm256_maskz_expand_ps(rows, packed));
+            }
+        }
+        v
+    }
+    #[inline(always)]
+    // SAFETY: what the caller promises is told at `Real`.
+    unsafe fn gather<D: Difference, const X: usize>(
+        x: [&[Self]; X],
+        base: u32,
+        differences: &[D],
+        d: usize,
+        placed: u32,
+    ) -> [[Self; WIDTH]; X] {
+        // Differences of 16 bits begin at the lowest column; others wrap.
+        let (origin, base) = if size_of::<D>() == 2 {
+            (base as usize, 0)
+        } else {
+            (0, base)
+        };
+        let mut places = [0; WIDTH];
+        // SAFETY: the caller's promise.
+        let from = unsafe { differences.as_ptr().add(d) };
+        if placed == ALL {
+            for l in 0..WIDTH {
+                // SAFETY: as above.
+                let difference: u32 = unsafe { *from.add(l) }.into();
+                places[l] = u64::from(base.wrapping_add(difference));
+            }
+        } else {
+            // SAFETY: as above, of as many as there are rows.
+            unsafe { spread_places(from, base, placed, &mut places) };
+        }
+        let mut xs = [[Self::ZERO; WIDTH]; X];
+        for k in 0..X {
+            for l in 0..WIDTH {
+                // SAFETY: the caller's promise. Volatile: eight loads, not a gather.
+                xs[k][l] = unsafe {
+                    x[k].as_ptr()
+                        .add(origin + places[l] as usize)
+                        .read_volatile()
+                };
+            }
+        }
+        xs
+    }
+}
+
+/// As many bits as `mask` has, from the lowest on.
+#[inline(always)]
+fn first(mask: u32) -> u8 {
+    ((1u32 << mask.count_ones()) - 1) as u8
+}
+
+/// `base` and the difference of each row of `placed`, not 0, which follow each other at `from`; that
+/// of the first one where a row lacks it.
+///
+/// # Safety
+/// The differences can be read.
+#[inline(always)]
+// SAFETY: what the caller promises is above.
+unsafe fn spread_places<D: Difference>(
+    from: *const D,
+    base: u32,
+    placed: u32,
+    to: &mut [u64; WIDTH],
+) {
+    let places = first(placed);
+    // SAFETY: as many differences are read as `placed` has rows; `to` is as long as the vector that
+    // is written there; the instructions are there (see `Wide`).
+    unsafe {
+        let packed = if size_of::<D>() == 2 {
+            _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(places, from.cast()))
+        } else {
+            _mm256_maskz_loadu_epi32(places, from.cast())
+        };
+        let packed = _mm256_add_epi32(packed, _mm256_set1_epi32(base as i32));
+        let packed = _mm512_cvtepu32_epi64(packed);
+        let one = _mm512_broadcastq_epi64(_mm512_castsi512_si128(packed));
+        let spread = _mm512_mask_expand_epi64(one, placed as u8, packed);
+        _mm512_storeu_si512(to.as_mut_ptr().cast(), spread);
+    }
+}

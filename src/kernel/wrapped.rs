@@ -1,0 +1,54 @@
+//! Numbers that are a plain number each, but compute in another way: what all such types share.
+
+use bytemuck::{cast_slice, cast_slice_mut};
+
+use super::{Mat, Real, Rows};
+
+/// The arithmetic of a type that wraps a number.
+macro_rules! operators {
+    ($type:ident) => {
+        $crate::kernel::wrapped::operators!($type, Add add, Sub sub, Mul mul, Div div);
+
+        impl<T: Real> std::ops::Neg for $type<T> {
+            type Output = Self;
+            #[inline(always)]
+            fn neg(self) -> Self {
+                Self(-self.0)
+            }
+        }
+    };
+    ($type:ident, $($trait:ident $f:ident),*) => {
+        $(impl<T: Real> std::ops::$trait for $type<T> {
+            type Output = Self;
+            #[inline(always)]
+            fn $f(self, b: Self) -> Self {
+                Self(self.0.$f(b.0))
+            }
+        })*
+    };
+}
+pub(super) use operators;
+
+/// The same memory, as numbers of another type of the same size.
+#[inline(always)]
+pub fn rows_as<'a, T: Real, W: Real>(rows: &'a mut Rows<'_, T>) -> Rows<'a, W> {
+    Rows {
+        first: rows.first,
+        n: rows.n,
+        out: rows.out.each_mut().map(|x| cast_slice_mut(x)),
+        inout: rows.inout.each_mut().map(|x| cast_slice_mut(x)),
+        partial: rows.partial.each_mut().map(|x| cast_slice_mut(x)),
+        own: rows.own.map(cast_slice),
+        gather: rows.gather.map(cast_slice),
+        mats: rows.mats.map(|a| Mat {
+            cols: a.cols,
+            slices: a.slices,
+            index: a.index,
+            halves: a.halves,
+            planes: a.planes.map(cast_slice),
+        }),
+        scalars: cast_slice(rows.scalars),
+        state: cast_slice(rows.state),
+        stream: rows.stream,
+    }
+}
