@@ -101,27 +101,11 @@ impl<T: Real> Group<T> {
     #[inline(always)]
     pub fn put(self, x: &mut [T], i: usize, stream: bool) {
         let to = chunk_mut(x, i);
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{__m128i, _mm_stream_si128};
-            const STEP: usize = size_of::<__m128i>();
-            let to = to.as_mut_ptr().cast::<__m128i>();
-            if stream && to.is_aligned() {
-                let step = STEP / size_of::<T>();
-                for k in 0..size_of::<Self>() / STEP {
-                    // SAFETY: both are WIDTH values long, `to` is aligned, any bits are either
-                    // type, and every x86-64 has this instruction.
-                    unsafe {
-                        let part = self.0.as_ptr().add(k * step).cast::<__m128i>();
-                        _mm_stream_si128(to.add(k), part.read_unaligned());
-                    }
-                }
-                return;
-            }
+        if stream {
+            T::stream(&self.0, to);
+        } else {
+            *to = self.0;
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = stream;
-        *to = self.0;
     }
 
     /// `self * b + c`, rounded once.

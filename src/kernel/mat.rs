@@ -270,34 +270,36 @@ impl<'a, T: Real> Mat<'a, T> {
         self.fetch_scattered(i + SLICE, x);
         let b = self.block(i);
         let (packed, mut value, mut d) = (b.packed, b.value, 2 * b.differences);
-        let (affine, rest) = b.steps.split_at(b.ones);
-        let (affine, ones) = affine.split_at(b.affine);
+        let (regular_steps, rest) = b.steps.split_at(b.ones);
+        let (affine, ones) = regular_steps.split_at(b.affine);
         let (short, wide) = rest.split_at(b.short - b.ones);
-        if !b.full && !within(affine, ones, i, x) {
+        if !b.full && !within(regular_steps, i, x) {
             return self.row_by_row::<Q, P, X, S>(planes, x, i, &s);
         }
         // As many sums at once as the registers hold, beside the masks of rows that lack entries.
-        if b.full && S * size_of::<T>() <= 8 && !T::SOFT {
+        let few = S * size_of::<T>() <= 8;
+        if b.full && few && !T::SOFT {
             // SAFETY: every row has its entry in every step.
-            s = unsafe {
+            (s, value) = unsafe {
                 regular::<T, Q, P, X, S, GROUPS, true>(affine, ones, packed, i, 0, v, value, x, s)
+            };
+        } else if few && T::WIDE {
+            // SAFETY: as checked.
+            (s, value) = unsafe {
+                regular::<T, Q, P, X, S, GROUPS, false>(affine, ones, packed, i, 0, v, value, x, s)
             };
         } else {
             let (low, high) = ([s[0], s[1]], [s[2], s[3]]);
             // SAFETY: as above, or as checked.
-            let low = unsafe {
+            let (low, _) = unsafe {
                 regular::<T, Q, P, X, S, 2, false>(affine, ones, packed, i, 0, v, value, x, low)
             };
             // SAFETY: as above.
-            let high = unsafe {
+            let (high, next) = unsafe {
                 regular::<T, Q, P, X, S, 2, false>(affine, ones, packed, i, 2, v, value, x, high)
             };
-            s = [low[0], low[1], high[0], high[1]];
+            (s, value) = ([low[0], low[1], high[0], high[1]], next);
         }
-        for &[mask, _] in affine {
-            value += places(mask, packed);
-        }
-        value += ones.len();
         if short.len() + wide.len() > 0 {
             s = steps::<T, Q, u16, P, X, S>(
                 short,

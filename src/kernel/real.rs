@@ -31,6 +31,8 @@ pub trait Real:
     fn kernels() -> Vec<Kernel<Self>>;
     /// Whether code of it is to be small rather than fast: see [`Soft`](super::soft::Soft).
     const SOFT: bool = false;
+    /// Whether masks are in registers of their own: see [`Wide`](super::wide::Wide).
+    const WIDE: bool = false;
     /// Rounds to this precision.
     fn of(x: f64) -> Self;
     /// Widens.
@@ -56,6 +58,29 @@ pub trait Real:
         for l in 0..WIDTH {
             a[l] = a[l].or(mask, l, other[l]);
         }
+    }
+    /// Writes a group past the caches where the processor can.
+    #[inline(always)]
+    fn stream(group: &[Self; WIDTH], to: &mut [Self; WIDTH]) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{__m128i, _mm_stream_si128};
+            const STEP: usize = size_of::<__m128i>();
+            let to = to.as_mut_ptr().cast::<__m128i>();
+            if to.is_aligned() {
+                let step = STEP / size_of::<Self>();
+                for k in 0..size_of_val(group) / STEP {
+                    // SAFETY: both are WIDTH values long, `to` is aligned, any bits are either
+                    // type, and every x86-64 has this instruction.
+                    unsafe {
+                        let part = group.as_ptr().add(k * step).cast::<__m128i>();
+                        _mm_stream_si128(to.add(k), part.read_unaligned());
+                    }
+                }
+                return;
+            }
+        }
+        *to = *group;
     }
     /// The values of the rows of `placed`, not 0, which follow each other from `at` on; to a row
     /// that lacks it, a neighbour's or 0.

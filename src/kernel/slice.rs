@@ -26,9 +26,8 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
         }
         mat.fetch_scattered(i + SLICE, x);
         let block = mat.block(i);
-        let (affine, ones) = block.steps[..block.ones].split_at(block.affine);
         Self {
-            inside: block.full || within(affine, ones, i, x),
+            inside: block.full || within(&block.steps[..block.ones], i, x),
             mat,
             block,
             x,

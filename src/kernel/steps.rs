@@ -8,12 +8,7 @@ use super::mat::{GROUPS, SLICE, Sums, Terms, zero};
 /// Whether all rows' columns by the affine steps of the slice of row `i`, also of rows that lack
 /// the entry, lie within the vectors.
 #[inline(always)]
-pub(super) fn within<T, const X: usize>(
-    affine: &[[u32; 2]],
-    ones: &[[u32; 2]],
-    i: usize,
-    x: [&[T]; X],
-) -> bool {
+pub(super) fn within<T, const X: usize>(affine: &[[u32; 2]], i: usize, x: [&[T]; X]) -> bool {
     let mut least = usize::MAX;
     for k in 0..X {
         least = least.min(x[k].len());
@@ -22,18 +17,19 @@ pub(super) fn within<T, const X: usize>(
     let Some(last) = least.checked_sub(SLICE) else {
         return false;
     };
-    let mut within = true;
-    for &[_, base] in affine {
-        within &= (i as u32).wrapping_add(base) as usize <= last;
-    }
-    for &[_, base] in ones {
-        within &= (i as u32).wrapping_add(base) as usize <= last;
-    }
+    // The diagonal comes first, the others ascend.
+    let ([first, ..], [.., end]) = (affine, affine) else {
+        return true;
+    };
+    let second = affine.get(1).unwrap_or(first);
+    let inside = |&[_, base]: &[u32; 2]| (i as u32).wrapping_add(base) as usize <= last;
+    let within = inside(first) & inside(second) & inside(end);
+    debug_assert!(!within || affine.iter().all(inside));
     within
 }
 
 /// `N` groups of a slice, from the group `g` on, through its affine steps, whose values begin at
-/// `value`.
+/// `value`; with the place of the next step's.
 ///
 /// # Safety
 /// [`within`] is true; where `FULL`, every row has every entry.
@@ -58,7 +54,7 @@ pub(super) unsafe fn regular<
     mut value: usize,
     x: [&[T]; X],
     mut s: [[Group<T>; S]; N],
-) -> [[Group<T>; S]; N] {
+) -> ([[Group<T>; S]; N], usize) {
     let shift = g * WIDTH;
     let first = (i + shift) as u32;
     for &[mask, base] in affine {
@@ -101,7 +97,7 @@ pub(super) unsafe fn regular<
             }
         }
     }
-    s
+    (s, value)
 }
 
 /// Places of a step of that mask.
@@ -173,17 +169,66 @@ pub(super) fn steps<
             *d += SLICE;
             continue;
         }
-        for g in 0..GROUPS {
-            let mine = mask >> (g * WIDTH) & ALL;
-            let placed = if is_packed { mine } else { ALL };
-            if mine != 0 {
-                let v = values(planes, *value, mine, placed);
-                let x = gather(x, base, differences, *d, mine, placed);
-                s[g] = Q::add(v, x, s[g]);
+        // No closure: see `group`.
+        macro_rules! group {
+            ($g:expr) => {
+                s[$g] = some::<T, Q, D, P, X, S>(
+                    mask >> ($g * WIDTH) & ALL,
+                    is_packed,
+                    base,
+                    differences,
+                    d,
+                    planes,
+                    value,
+                    x,
+                    s[$g],
+                )
+            };
+        }
+        if T::WIDE {
+            // Written out, so that the sums stay in registers.
+            const { assert!(GROUPS == 4) };
+            group!(0);
+            group!(1);
+            group!(2);
+            group!(3);
+        } else {
+            for g in 0..GROUPS {
+                group!(g);
             }
-            *value += placed.count_ones() as usize;
-            *d += placed.count_ones() as usize;
         }
     }
+    s
+}
+
+/// A group of which the rows of `has` have the entry.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn some<
+    T: Real,
+    Q: Terms<T, P, X, S>,
+    D: Difference,
+    const P: usize,
+    const X: usize,
+    const S: usize,
+>(
+    has: u32,
+    is_packed: bool,
+    base: u32,
+    differences: &[D],
+    d: &mut usize,
+    planes: [&[T]; P],
+    value: &mut usize,
+    x: [&[T]; X],
+    mut s: [Group<T>; S],
+) -> [Group<T>; S] {
+    let placed = if is_packed { has } else { ALL };
+    if has != 0 {
+        let v = values(planes, *value, has, placed);
+        let x = gather(x, base, differences, *d, has, placed);
+        s = Q::add(v, x, s);
+    }
+    *value += placed.count_ones() as usize;
+    *d += placed.count_ones() as usize;
     s
 }

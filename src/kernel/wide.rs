@@ -23,6 +23,7 @@ impl<T: Real> Real for Wide<T> {
     const ZERO: Self = Self(T::ZERO);
     const CL: &'static str = T::CL;
     const NAME: &'static str = T::NAME;
+    const WIDE: bool = true;
     /// None: those of `T` come here where they can.
     fn kernels() -> Vec<Kernel<Self>> {
         Vec::new()
@@ -66,6 +67,22 @@ impl<T: Real> Real for Wide<T> {
                 let new = _mm256_loadu_ps(to);
                 let old = _mm256_loadu_ps(other.cast());
                 _mm256_storeu_ps(to, _mm256_mask_mov_ps(old, mask as u8, new));
+            }
+        }
+    }
+    #[inline(always)]
+    fn stream(group: &[Self; WIDTH], to: &mut [Self; WIDTH]) {
+        let from = group.as_ptr();
+        let at = to.as_mut_ptr();
+        // SAFETY: both are WIDTH numbers of 8 or 4 bytes, `at` is aligned to as many; the
+        // instructions are there (see `Wide`).
+        unsafe {
+            if size_of::<T>() == 8 && at.cast::<__m512i>().is_aligned() {
+                _mm512_stream_si512(at.cast(), _mm512_loadu_si512(from.cast()));
+            } else if size_of::<T>() == 4 && at.cast::<__m256i>().is_aligned() {
+                _mm256_stream_si256(at.cast(), _mm256_loadu_si256(from.cast()));
+            } else {
+                *to = *group;
             }
         }
     }
