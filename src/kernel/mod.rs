@@ -119,27 +119,22 @@ macro_rules! kernels {
     (solver: $($solver:ident),*; step: $($step:ident),*;) => {
         $(pub mod $solver;)*
         $(pub mod $step;)*
-        /// Every kernel.
-        pub fn list() -> Vec<Kernel<f64>> {
+        /// Every kernel, in precision `T`.
+        pub fn list<T: Real>() -> Vec<Kernel<T>> {
             let mut all = solver();
             all.extend([$($step::kernel()),*]);
             all
         }
-        /// Those of the linear solvers, in precision `T`: inner solves may be in single.
+        /// Those of the linear solvers: all that inner solves need.
         pub fn solver<T: Real>() -> Vec<Kernel<T>> {
             vec![$($solver::kernel()),*]
         }
         /// The kernels of [`list`] and their paths without fused multiply-adds.
         #[cfg(all(test, target_arch = "x86_64"))]
-        pub(crate) fn soft_list() -> Vec<Kernel<f64>> {
-            let mut all = soft_solver();
+        pub(crate) fn soft_list<T: Real>() -> Vec<Kernel<T>> {
+            let mut all = vec![$(Kernel { host: $solver::soft, ..$solver::kernel() }),*];
             all.extend([$(Kernel { host: $step::soft, ..$step::kernel() }),*]);
             all
-        }
-        /// Those of [`solver`].
-        #[cfg(all(test, target_arch = "x86_64"))]
-        pub(crate) fn soft_solver<T: Real>() -> Vec<Kernel<T>> {
-            vec![$(Kernel { host: $solver::soft, ..$solver::kernel() }),*]
         }
     };
 }

@@ -3,24 +3,24 @@
 use super::K;
 use crate::Result;
 use crate::flow::operators::{Operators, Scheme};
-use crate::kernel;
+use crate::kernel::{self, Real};
 use crate::split::{Engine, Place, Site};
 
 /// Makes the struct, its constructor and the list of its members from one table.
 macro_rules! sites {
     ($($name:ident: $op:ident, $label:literal, $rows:expr, $schemes:expr;)*) => {
         /// One member per place where a step calls a kernel.
-        pub(super) struct Sites {
-            $(pub $name: Site<f64>,)*
+        pub(super) struct Sites<T: Real> {
+            $(pub $name: Site<T>,)*
         }
 
-        impl Sites {
+        impl<T: Real> Sites<T> {
             /// `elements`: stored elements of the momentum matrix, 0 without one.
-            pub fn new(engine: &Engine<f64>, ops: &Operators, elements: usize) -> Result<Self> {
+            pub fn new(engine: &Engine<T>, ops: &Operators, elements: usize) -> Result<Self> {
                 let rows = Rows::of(ops, elements);
                 let mut sites = Self {
                     $($name: {
-                        let kernel: K = kernel::$op::kernel();
+                        let kernel: K<T> = kernel::$op::kernel();
                         engine.site(kernel, $label, $rows(&rows))?
                     },)*
                 };
