@@ -29,7 +29,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
              node.nameplate_watts, or power in a board file",
         ),
         false => warning(
-            format!("no energy meter: joules are estimated ({})", choice.text),
+            format!("no energy meter; joules are from {}", choice.text),
             "measure with a meter outside the board",
         ),
     });
