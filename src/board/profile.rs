@@ -217,7 +217,11 @@ fn check(d: &Decoded<Profile>) -> Result<()> {
     }
     if let Some(split) = p.tuned.split.filter(|s| !(0.0..=1.0).contains(s)) {
         let remedy = "give 0 (all on the CPU) to 1, or leave the key out";
-        return Err(d.wrong("tuned.split", format!("{} is out of range", shown(split)), remedy));
+        return Err(d.wrong(
+            "tuned.split",
+            format!("{} is out of range", shown(split)),
+            remedy,
+        ));
     }
     let w = p.power;
     positive("power.idle_w", w.idle_w)?;

@@ -15,7 +15,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     };
     let mut found = Vec::new();
     let mut files = std::mem::take(&mut *denied.lock().unwrap_or_else(|e| e.into_inner()));
-    files.sort();
+    files.sort_unstable();
     files.dedup();
     if !files.is_empty() {
         let what = format!("this user may not read {}", shown(&files));

@@ -4,8 +4,8 @@
 //! A slice's steps are decoded once, and its sums are kept in the first-level cache: one pass
 //! over columns rather than rows.
 
-use super::group::{Group, WIDTH};
 use super::columns::ALL;
+use super::group::{Group, WIDTH};
 use super::steps::{copied, or, places, regular, steps, within};
 use super::stream::prefetch;
 use super::{MAX_PLANES, Real};
@@ -201,7 +201,12 @@ impl<'a, T: Real> Mat<'a, T> {
     /// `s` with the terms of every entry of the rows of group `g` of the slice of row `i`: one loop
     /// for steps of all kinds, which is slow and small.
     #[inline(never)]
-    pub(super) fn any_steps<Q: Terms<T, P, X, S>, const P: usize, const X: usize, const S: usize>(
+    pub(super) fn any_steps<
+        Q: Terms<T, P, X, S>,
+        const P: usize,
+        const X: usize,
+        const S: usize,
+    >(
         &self,
         planes: [usize; P],
         x: [&[T]; X],

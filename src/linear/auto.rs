@@ -105,7 +105,7 @@ impl<T: Real> Auto<T> {
         }
         let median = |all: &Vec<f64>| {
             let mut c = all[1..].to_vec();
-            c.sort_by(f64::total_cmp);
+            c.sort_unstable_by(f64::total_cmp);
             c[c.len() / 2]
         };
         let costs_s: Vec<f64> = self.costs_s.iter().map(median).collect();

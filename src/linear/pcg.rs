@@ -126,7 +126,7 @@ impl<T: Real> Pcg<T> {
         let mut root = roots(engine, a, halo)?;
         // A factor is made for a diagonal of 1.
         let share = if singular && fsai.is_none() && T::EPSILON > f64::EPSILON {
-            share(engine, a, &root)?
+            share(engine.comm(), a, &root)?
         } else {
             1.0
         };

@@ -10,9 +10,8 @@
 use std::collections::HashMap;
 
 use crate::Result;
-use crate::kernel::Real;
+use crate::cluster::Comm;
 use crate::sparse::Csr;
-use crate::split::Engine;
 
 /// Diagonals that are tried, from 1 down to one half.
 const TRIED: u32 = 2048;
@@ -24,8 +23,7 @@ const VALUES_MOST: usize = 1 << 13;
 ///
 /// # Errors
 /// A rank no longer answers.
-pub(super) fn share<T: Real>(engine: &Engine<T>, a: &Csr, root: &[f64]) -> Result<f64> {
-    let comm = engine.comm();
+pub(super) fn share(comm: &Comm, a: &Csr, root: &[f64]) -> Result<f64> {
     let mut own = 0.0;
     let mut weights: HashMap<u64, f64> = HashMap::new();
     for i in 0..a.rows {
@@ -50,7 +48,10 @@ pub(super) fn share<T: Real>(engine: &Engine<T>, a: &Csr, root: &[f64]) -> Resul
     let (mut best, mut least) = (1.0, f64::INFINITY);
     for k in 0..TRIED {
         let c = 1.0 - f64::from(k) / f64::from(2 * TRIED);
-        let links = |&(bits, weight): &(u64, f64)| T::of(c * f64::from_bits(bits)).f64() * weight;
+        let links = |&(bits, weight): &(u64, f64)| {
+            let rounded = (c * f64::from_bits(bits)) as f32;
+            f64::from(rounded) * weight
+        };
         let sum: f64 = weights.iter().map(links).sum();
         let q = comm.sum(c * own + sum)?.abs();
         if q < least {

@@ -10,7 +10,10 @@ fn launcher_and_library_are_of_one_mpi() {
     let mut s = scene(&made);
     content(&s, "mpi");
     s.mpi = Some("Open MPI v4.1.4, package: Debian OpenMPI".to_owned());
-    let parts = ["Open MPI 4.1.4, but there is no mpirun", "install openmpi-bin"];
+    let parts = [
+        "Open MPI 4.1.4, but there is no mpirun",
+        "install openmpi-bin",
+    ];
     finds(&s, "mpi", Status::Warning, &parts);
     s.mpi = Some("MPICH Version:      4.0.2".to_owned());
     finds(&s, "mpi", Status::Warning, &["apt install mpich"]);
