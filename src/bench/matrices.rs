@@ -225,7 +225,7 @@ mod tests {
         let spectrum = |a: &Csr| {
             // Invariants of a symmetric permutation: sorted diagonal, and 1' A^2 1.
             let mut diag = a.diag();
-            diag.sort_by(f64::total_cmp);
+            diag.sort_unstable_by(f64::total_cmp);
             let ones = a.apply(&vec![1.0; a.rows]);
             (
                 diag,

@@ -153,7 +153,7 @@ fn join(engine: &mut Engine<f64>, places: &[(Side, Roofs)]) -> Result<Option<Str
         work.call(engine)?;
         samples.push(start.elapsed().as_secs_f64());
     }
-    samples.sort_by(f64::total_cmp);
+    samples.sort_unstable_by(f64::total_cmp);
     let micro = samples[samples.len() / 2] * 1e6;
     Ok(Some(format!(
         "starting and joining both sides takes {micro:.1} us"

@@ -41,7 +41,7 @@ pub(super) fn exhaustive(
                 samples.push(seconds);
             }
         }
-        samples.sort_by(f64::total_cmp);
+        samples.sort_unstable_by(f64::total_cmp);
         Ok(samples[samples.len() / 2])
     };
     let mut scan: Vec<usize> = (0..=SCANNED).map(|i| i * blocks / SCANNED).collect();
@@ -72,7 +72,7 @@ pub(super) fn exhaustive(
     }
     measure(found_block, 1)?;
     let median = |samples: &mut Vec<f64>| {
-        samples.sort_by(f64::total_cmp);
+        samples.sort_unstable_by(f64::total_cmp);
         samples[samples.len() / 2]
     };
     Ok(Some(TuningResult {

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::Result;
-use crate::input::{Decoded, decode};
+use crate::input::{Decoded, decode, shown};
 
 /// `board/NAME.toml`. What is not known is left out, never made up.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -167,7 +167,7 @@ fn check(d: &Decoded<Profile>) -> Result<()> {
     let positive = |key: &str, x: Option<f64>| match x {
         Some(x) if !(x.is_finite() && x > 0.0) => Err(d.wrong(
             key,
-            format!("{x} is out of range"),
+            format!("{} is out of range", shown(x)),
             "give more than 0, or leave the key out",
         )),
         _ => Ok(()),
@@ -217,7 +217,11 @@ fn check(d: &Decoded<Profile>) -> Result<()> {
     }
     if let Some(split) = p.tuned.split.filter(|s| !(0.0..=1.0).contains(s)) {
         let remedy = "give 0 (all on the CPU) to 1, or leave the key out";
-        return Err(d.wrong("tuned.split", format!("{split} is out of range"), remedy));
+        return Err(d.wrong(
+            "tuned.split",
+            format!("{} is out of range", shown(split)),
+            remedy,
+        ));
     }
     let w = p.power;
     positive("power.idle_w", w.idle_w)?;

@@ -77,7 +77,7 @@ pub(super) const BOARD: Flag = Flag {
 
 pub(super) const PRECISION: Flag = Flag {
     name: "precision",
-    value: Some("auto|fp64|mixed"),
+    value: Some("auto|fp64|mixed|fp32"),
     about: "What is computed with: mixed solves for the pressure in fp32, to the same tolerance",
     sets: Sets::Key("node.precision"),
 };

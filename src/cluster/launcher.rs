@@ -55,6 +55,15 @@ impl Mpi {
         self.version.split('.').next().unwrap_or("")
     }
 
+    /// Debian's package of its launcher.
+    pub fn package(&self) -> Option<&'static str> {
+        match self.kind {
+            "Open MPI" => Some("openmpi-bin"),
+            "MPICH" => Some("mpich"),
+            _ => None,
+        }
+    }
+
     /// Kind and version.
     pub fn name(&self) -> String {
         format!("{} {}", self.kind, self.version)

@@ -189,7 +189,7 @@ fn median(comm: &Comm, call: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
     for _ in 0..ROUNDS {
         times.push(round(calls)? / calls as f64);
     }
-    times.sort_by(f64::total_cmp);
+    times.sort_unstable_by(f64::total_cmp);
     Ok(times[ROUNDS / 2])
 }
 

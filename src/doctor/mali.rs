@@ -28,7 +28,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
             "libmali is registered as OpenCL driver, but no Mali kernel driver is loaded",
             "take the vendor's kernel (mali_kbase, /dev/mali0), or remove libmali's ICD file",
         )],
-        (None, false) => vec![ok("no Mali kernel driver: nothing to confuse")],
+        (None, false) => vec![ok("no driver of a Mali GPU in the kernel, so none to mix up")],
         (Some((name, _)), true) => vec![problem(
             format!("both {name} and mali_kbase are loaded; only one can drive the GPU"),
             format!("blacklist one in /etc/modprobe.d: {name} for libmali, mali_kbase for Mesa"),

@@ -15,7 +15,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     };
     let mut found = Vec::new();
     let mut files = std::mem::take(&mut *denied.lock().unwrap_or_else(|e| e.into_inner()));
-    files.sort();
+    files.sort_unstable();
     files.dedup();
     if !files.is_empty() {
         let what = format!("this user may not read {}", shown(&files));
@@ -29,7 +29,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
              node.nameplate_watts, or power in a board file",
         ),
         false => warning(
-            format!("no energy meter: joules are estimated ({})", choice.text),
+            format!("no energy meter; joules are from {}", choice.text),
             "measure with a meter outside the board",
         ),
     });

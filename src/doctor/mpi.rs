@@ -13,7 +13,10 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
 /// A binary without MPI under a launcher is as many runs as there are processes.
 fn alone(scene: &Scene) -> Finding {
     match processes(scene).filter(|&n| n > 1) {
-        None => ok("built without MPI: one process, one node"),
+        None => ok(
+            "built without MPI: a run is one process on this machine (for several: build with \
+             --features mpi, or cross/build --mpi)",
+        ),
         Some(n) => problem(
             format!("started as {n} processes, but built without MPI: each is a run of its own"),
             "build with --features mpi (cross/build: --mpi), or start it without mpirun",
@@ -30,15 +33,21 @@ pub(super) fn processes(scene: &Scene) -> Option<usize> {
 fn launcher(scene: &Scene, built: &Mpi) -> Finding {
     let version = |&name: &&'static str| Some((name, (scene.program)(name, &["--version"])?));
     let Some((name, text)) = LAUNCHERS.iter().find_map(version) else {
-        let what = format!("built with {}, but there is no mpirun", built.name());
-        let remedy = "install the launcher of the same version (Debian: openmpi-bin or mpich)";
+        let what = format!(
+            "built with {}, but there is no mpirun: only one process can be started",
+            built.name()
+        );
+        let remedy = match built.package() {
+            Some(package) => format!("install it in that version (Debian: apt install {package})"),
+            None => "install it in that version".to_owned(),
+        };
         return warning(what, remedy);
     };
     let found = Mpi::of(&text);
     let place = place(scene, name).unwrap_or_else(|| name.to_owned());
     if built.starts_under(&found) {
-        let what = format!("built with {}, started by {}", built.name(), found.name());
-        return ok(format!("{what} ({place})"));
+        let what = format!("built with {}, and {place} is", built.name());
+        return ok(format!("{what} {}", found.name()));
     }
     let right = NAMED.iter().filter_map(version);
     let right = right.filter(|(_, text)| built.starts_under(&Mpi::of(text)));
@@ -50,8 +59,12 @@ fn launcher(scene: &Scene, built: &Mpi) -> Finding {
         ),
     };
     problem(
-        format!("built with {}, but {place} is {}", built.name(), found.name()),
-        format!("{remedy}; otherwise every process believes to be alone"),
+        format!(
+            "built with {}, but {place} is {}: it would start runs that know nothing of each other",
+            built.name(),
+            found.name()
+        ),
+        remedy,
     )
 }
 

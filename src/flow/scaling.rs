@@ -39,7 +39,7 @@ pub struct Cost {
 
 impl Cost {
     fn of(mut times: Vec<f64>) -> Self {
-        times.sort_by(f64::total_cmp);
+        times.sort_unstable_by(f64::total_cmp);
         let at = |i: usize| times.get(i).copied().unwrap_or(f64::NAN);
         Self {
             median_s: at(times.len() / 2),

@@ -17,7 +17,7 @@ use super::boundary::Vectors;
 use super::case::{Case, Overlap};
 use super::operators::Scheme;
 use super::plain::Settings;
-use super::stepper::{Monitor, Stepper};
+use super::stepper::{Monitor, PreciseStepper};
 use crate::Result;
 use crate::board::Board;
 use crate::cluster::place::Place;
@@ -28,7 +28,7 @@ use crate::mesh::geometry::Geometry;
 use crate::node::{Tree, resident};
 use crate::sparse::Csr;
 use crate::split::cache::Cache;
-use crate::split::{Bandwidth, Engine};
+use crate::split::{Bandwidth, Engine, Precision};
 
 /// The part of a case that is this rank's, before a node is opened for it.
 pub struct Plan {
@@ -88,7 +88,7 @@ pub struct Simulation {
     /// Its memory bandwidth, measured before the first step.
     pub bandwidth: Bandwidth,
     /// The flow.
-    pub stepper: Stepper,
+    pub stepper: PreciseStepper,
     /// Steps done.
     pub step: usize,
     /// Time, s.
@@ -100,6 +100,9 @@ pub struct Simulation {
     monitor: Monitor,
     kept: Option<Snapshot>,
     retunes_seen: Vec<usize>,
+    /// The residual of the first step whose pressure ended at round-off, until it is told.
+    rounded_off: Option<f64>,
+    rounded_off_told: bool,
 }
 
 impl Simulation {
@@ -190,7 +193,8 @@ impl Simulation {
             engine.begin_at(split);
         }
         let preconditioner = case.poisson.preconditioner;
-        let mut stepper = Stepper::with(&engine, &ops, settings, preconditioner, &u, &given, dt_s)?;
+        let mut stepper =
+            PreciseStepper::with(&engine, &ops, settings, preconditioner, &u, &given, dt_s)?;
         let monitor = stepper.monitor(&engine)?;
         let retunes_seen = vec![0; stepper.sites().len()];
         let (scheme, owned, halo) = (ops.scheme, ops.cells, Rc::clone(&ops.halo));
@@ -218,6 +222,8 @@ impl Simulation {
             monitor,
             kept: None,
             retunes_seen,
+            rounded_off: None,
+            rounded_off_told: false,
             case,
         })
     }
@@ -231,8 +237,28 @@ impl Simulation {
         )
     }
 
-    /// Which sites began to search anew since the last call, in one line.
-    pub fn messages(&mut self) -> Option<String> {
+    /// What the log should say since the last call: which sites began to search anew, in one line,
+    /// and once that the pressure is solved to round-off, short of the tolerance.
+    pub fn messages(&mut self) -> Vec<String> {
+        let mut messages = Vec::from_iter(self.retuned());
+        if let (Some(residual), false) = (self.rounded_off, self.rounded_off_told) {
+            self.rounded_off_told = true;
+            messages.push(format!(
+                "step {}: the pressure is solved to round-off in {}, a relative residual of \
+                 {residual:.1e}; poisson.tolerance = {:.0e} asks for less: raise it{}",
+                self.step,
+                self.engine.precision().name(),
+                self.case.poisson.tolerance,
+                match self.engine.precision() {
+                    Precision::Fp32 => ", or run with --precision mixed",
+                    _ => "",
+                }
+            ));
+        }
+        messages
+    }
+
+    fn retuned(&mut self) -> Option<String> {
         let mut again = Vec::new();
         for (site, seen) in self.stepper.sites().iter().zip(&mut self.retunes_seen) {
             let now = site.tuner().retunes().len();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Decoded, decode, text};
+use super::{Decoded, decode, shown, text};
 use crate::Result;
 
 /// A cluster that passed all checks which need no host.
@@ -180,7 +180,7 @@ impl Cluster {
         });
         for (key, value) in network {
             if !(value.is_finite() && value > 0.0) {
-                let what = format!("{value} is not above 0");
+                let what = format!("{} is not above 0", shown(value));
                 return Err(at.wrong(key, what, "give what was measured"));
             }
         }

@@ -23,6 +23,12 @@ pub(crate) use value::Value;
 /// through.
 const LONGEST_BYTES: u64 = 1 << 20;
 
+/// A number in few characters, however large or small.
+pub(crate) fn shown(x: f64) -> String {
+    let text = format!("{x:?}");
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
 /// A key that the command line sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Override {

@@ -30,6 +30,12 @@ pub(super) static PLACES: [[u8; WIDTH]; 1 << WIDTH] = {
     places
 };
 
+/// Values that are asked for ahead of time. Processors with AVX-512 get through a slice so fast that
+/// they have to ask earlier (Zen 5: 4.1M rows of a grid 10.1 -> 8.7 ms).
+const fn ahead<T: Real>() -> usize {
+    AHEAD_BYTES * if T::WIDE { 4 } else { 1 } / size_of::<T>()
+}
+
 /// The values of the rows of `mask`; -0 elsewhere. Those of the rows of `placed`, not 0, follow
 /// each other from `at` on.
 #[inline(always)]
@@ -41,7 +47,7 @@ pub(super) fn values<T: Real, const P: usize>(
 ) -> [Group<T>; P] {
     let mut v = [Group::ZERO; P];
     for p in 0..P {
-        prefetch(planes[p], at + AHEAD_BYTES / size_of::<T>());
+        prefetch(planes[p], at + ahead::<T>());
         // SAFETY: all rows of `placed` have their values in the plane (see `Mat`).
         v[p] = Group(unsafe { T::spread(planes[p], at, placed) });
         if mask != ALL {

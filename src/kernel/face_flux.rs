@@ -68,4 +68,4 @@ impl<T: Real> Terms<T, 3, 3, 1> for Through {
     }
 }
 
-crate::simd!(body);
+crate::simd!(fp64 body);

@@ -4,8 +4,9 @@
 //! A slice's steps are decoded once, and its sums are kept in the first-level cache: one pass
 //! over columns rather than rows.
 
+use super::columns::ALL;
 use super::group::{Group, WIDTH};
-use super::steps::{copied, places, regular, steps, within};
+use super::steps::{copied, or, places, regular, steps, within};
 use super::stream::prefetch;
 use super::{MAX_PLANES, Real};
 
@@ -95,6 +96,24 @@ impl<T: Real, const P: usize, const X: usize, const S: usize> Terms<T, P, X, S> 
     }
 }
 
+/// A step of a slice, of whatever kind.
+struct Step {
+    /// Rows with an entry, and rows with a place.
+    mask: u32,
+    places: u32,
+    /// Column of difference 0.
+    first: u32,
+    /// Where its values and differences begin.
+    value: usize,
+    difference: usize,
+    /// All rows have the same value.
+    one: bool,
+    /// Columns follow each other.
+    affine: bool,
+    /// Differences have 16 bits.
+    short: bool,
+}
+
 /// The steps of a slice: their numbers, cumulated, and where things are.
 pub(super) struct Block<'a> {
     pub(super) affine: usize,
@@ -134,36 +153,85 @@ impl<'a, T: Real> Mat<'a, T> {
         }
     }
 
+    /// The steps of the slice of row `i`, of whatever kind.
+    fn each_step(&self, i: usize) -> impl Iterator<Item = Step> + use<'a, T> {
+        let (b, first) = (self.block(i), (i - i % SLICE) as u32);
+        let (mut value, mut difference) = (b.value, 2 * b.differences);
+        b.steps.iter().enumerate().map(move |(k, &[mask, base])| {
+            if k == b.short {
+                difference = difference.div_ceil(2);
+            }
+            let step = Step {
+                mask,
+                places: if b.packed { mask } else { u32::MAX },
+                first: first.wrapping_add(base),
+                value,
+                difference,
+                one: k >= b.affine && k < b.ones,
+                affine: k < b.ones,
+                short: k < b.short,
+            };
+            let count = step.places.count_ones() as usize;
+            value += if step.one { 1 } else { count };
+            difference += if step.affine { 0 } else { count };
+            step
+        })
+    }
+
+    /// Position and column of the entry of row `lane` of a slice in a step that has one.
+    fn entry(&self, s: &Step, lane: u32) -> (usize, usize) {
+        let before = (s.places & ((1 << lane) - 1)).count_ones() as usize;
+        let d = match () {
+            () if s.affine => lane,
+            () if s.short => u32::from(self.halves[s.difference + before]),
+            () => self.index[s.difference + before],
+        };
+        let at = s.value + if s.one { 0 } else { before };
+        (at, s.first.wrapping_add(d) as usize)
+    }
+
     /// Positions and columns of the entries of row `i`, in the order of its sum: the diagonal,
     /// then by ascending column.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let b = self.block(i);
-        let (lane, first) = ((i % SLICE) as u32, (i - i % SLICE) as u32);
-        let (mut value, mut difference) = (b.value, 2 * b.differences);
-        b.steps
-            .iter()
-            .enumerate()
-            .filter_map(move |(k, &[mask, base])| {
-                let (one, affine) = (k >= b.affine && k < b.ones, k < b.ones);
-                if k == b.short {
-                    difference = difference.div_ceil(2);
+        let lane = (i % SLICE) as u32;
+        let steps = self.each_step(i).filter(move |s| s.mask >> lane & 1 == 1);
+        steps.map(move |s| self.entry(&s, lane))
+    }
+
+    /// `s` with the terms of every entry of the rows of group `g` of the slice of row `i`: one loop
+    /// for steps of all kinds, which is slow and small.
+    #[inline(never)]
+    pub(super) fn any_steps<
+        Q: Terms<T, P, X, S>,
+        const P: usize,
+        const X: usize,
+        const S: usize,
+    >(
+        &self,
+        planes: [usize; P],
+        x: [&[T]; X],
+        i: usize,
+        g: usize,
+        mut s: [Group<T>; S],
+    ) -> [Group<T>; S] {
+        for step in self.each_step(i) {
+            let (mut v, mut xs) = ([Group::ZERO; P], [Group::ZERO; X]);
+            let has = step.mask >> (g * WIDTH) & ALL;
+            if has == 0 {
+                continue;
+            }
+            for l in (0..WIDTH).filter(|l| has >> l & 1 == 1) {
+                let (e, j) = self.entry(&step, (g * WIDTH + l) as u32);
+                for p in 0..P {
+                    v[p].0[l] = self.planes[planes[p]][e];
                 }
-                let places = if b.packed { mask } else { u32::MAX };
-                let before = (places & ((1 << lane) - 1)).count_ones() as usize;
-                let count = places.count_ones() as usize;
-                let (at, d) = (value + if one { 0 } else { before }, difference + before);
-                value += if one { 1 } else { count };
-                difference += if affine { 0 } else { count };
-                let has = mask >> lane & 1 == 1;
-                has.then(|| {
-                    let d = match () {
-                        () if affine => lane,
-                        () if k < b.short => u32::from(self.halves[d]),
-                        () => self.index[d],
-                    };
-                    (at, first.wrapping_add(base).wrapping_add(d) as usize)
-                })
-            })
+                for k in 0..X {
+                    xs[k].0[l] = x[k][j];
+                }
+            }
+            s = or(has, Q::add(v, xs, s), s);
+        }
+        s
     }
 
     /// As [`Mat::sums`], where steps reach beyond the ends of the vectors for rows that lack them.
@@ -234,22 +302,14 @@ impl<'a, T: Real> Mat<'a, T> {
         i: usize,
         s: Sums<T, S>,
     ) -> Sums<T, S> {
-        if T::SOFT {
-            return self.shared_sums::<Q, P, X, S>(planes, x, i, s);
+        if !T::SOFT {
+            return self.own_sums::<Q, P, X, S>(planes, x, i, s);
         }
-        self.own_sums::<Q, P, X, S>(planes, x, i, s)
-    }
-
-    /// One for all kernels.
-    #[inline(never)]
-    fn shared_sums<Q: Terms<T, P, X, S>, const P: usize, const X: usize, const S: usize>(
-        &self,
-        planes: [usize; P],
-        x: [&[T]; X],
-        i: usize,
-        s: Sums<T, S>,
-    ) -> Sums<T, S> {
-        self.own_sums::<Q, P, X, S>(planes, x, i, s)
+        let mut sums = copied(&s);
+        for g in 0..GROUPS {
+            sums[g] = self.any_steps::<Q, P, X, S>(planes, x, i, g, sums[g]);
+        }
+        sums
     }
 
     #[inline(always)]
@@ -278,7 +338,7 @@ impl<'a, T: Real> Mat<'a, T> {
         }
         // As many sums at once as the registers hold, beside the masks of rows that lack entries.
         let few = S * size_of::<T>() <= 8;
-        if b.full && few && !T::SOFT {
+        if b.full && few {
             // SAFETY: every row has its entry in every step.
             (s, value) = unsafe {
                 regular::<T, Q, P, X, S, GROUPS, true>(affine, ones, packed, i, 0, v, value, x, s)

@@ -123,27 +123,25 @@ macro_rules! kernels {
     (solver: $($solver:ident),*; step: $($step:ident),*;) => {
         $(pub mod $solver;)*
         $(pub mod $step;)*
-        /// Every kernel.
-        pub fn list() -> Vec<Kernel<f64>> {
+        /// Every kernel, in precision `T`.
+        pub fn list<T: Real>() -> Vec<Kernel<T>> {
             let mut all = solver();
             all.extend([$($step::kernel()),*]);
             all
         }
-        /// Those of the linear solvers, in precision `T`: inner solves may be in single.
+        /// Those of the linear solvers: all that inner solves need.
         pub fn solver<T: Real>() -> Vec<Kernel<T>> {
             vec![$($solver::kernel()),*]
         }
-        /// The kernels of [`list`] and their paths without fused multiply-adds.
+        /// The kernels of [`list`] with their paths for older processors: without AVX-512, and
+        /// without fused multiply-adds.
         #[cfg(all(test, target_arch = "x86_64"))]
-        pub(crate) fn soft_list() -> Vec<Kernel<f64>> {
-            let mut all = soft_solver();
-            all.extend([$(Kernel { host: $step::soft, ..$step::kernel() }),*]);
-            all
-        }
-        /// Those of [`solver`].
-        #[cfg(all(test, target_arch = "x86_64"))]
-        pub(crate) fn soft_solver<T: Real>() -> Vec<Kernel<T>> {
-            vec![$(Kernel { host: $solver::soft, ..$solver::kernel() }),*]
+        pub(crate) fn older_lists<T: Real>() -> [Vec<Kernel<T>>; 2] {
+            let mut narrow = vec![$(Kernel { host: $solver::narrow, ..$solver::kernel() }),*];
+            narrow.extend([$(Kernel { host: $step::narrow, ..$step::kernel() }),*]);
+            let mut soft = vec![$(Kernel { host: $solver::soft, ..$solver::kernel() }),*];
+            soft.extend([$(Kernel { host: $step::soft, ..$step::kernel() }),*]);
+            [narrow, soft]
         }
     };
 }

@@ -89,4 +89,4 @@ impl<T: Real> Terms<T, 1, 1, 2> for ThroughAndNet {
     }
 }
 
-crate::simd!(body);
+crate::simd!(fp64 body);

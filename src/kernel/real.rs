@@ -4,7 +4,6 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use bytemuck::Pod;
 
-use super::Kernel;
 use super::columns::{ALL, Difference, PLACES};
 use super::group::WIDTH;
 
@@ -23,12 +22,14 @@ pub trait Real:
 {
     /// Zero.
     const ZERO: Self;
+    /// Distance from 1 to the next number.
+    const EPSILON: f64;
+    /// The least number of full precision.
+    const LEAST: f64;
     /// Its name in OpenCL C.
     const CL: &'static str;
     /// Its name in reports.
     const NAME: &'static str;
-    /// The kernels that run in this precision.
-    fn kernels() -> Vec<Kernel<Self>>;
     /// Whether code of it is to be small rather than fast: see [`Soft`](super::soft::Soft).
     const SOFT: bool = false;
     /// Whether masks are in registers of their own: see [`Wide`](super::wide::Wide).
@@ -130,14 +131,13 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($t:ty, $bits:ty, $cl:literal, $name:literal, $kernels:path) => {
+    ($t:ty, $bits:ty, $cl:literal, $name:literal) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
+            const EPSILON: f64 = <$t>::EPSILON as f64;
+            const LEAST: f64 = <$t>::MIN_POSITIVE as f64;
             const CL: &'static str = $cl;
             const NAME: &'static str = $name;
-            fn kernels() -> Vec<Kernel<Self>> {
-                $kernels()
-            }
             #[inline(always)]
             fn of(x: f64) -> Self {
                 x as $t
@@ -171,5 +171,5 @@ macro_rules! real {
     };
 }
 
-real!(f64, u64, "double", "fp64", super::list);
-real!(f32, u32, "float", "fp32", super::solver);
+real!(f64, u64, "double", "fp64");
+real!(f32, u32, "float", "fp32");

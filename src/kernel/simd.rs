@@ -4,14 +4,35 @@
 /// best instruction set of the machine. On x86-64 without fused multiply-adds that is with
 /// [`Soft`](crate::kernel::soft::Soft) numbers. All of them round alike: fused multiply-adds are in the
 /// source.
+///
+/// After `fp64`, AVX-512 is left to double precision: groups in single fill AVX2's registers.
 #[macro_export]
 macro_rules! simd {
+    (fp64 $body:ident) => {
+        $crate::simd!($body, size_of::<T>() == 8);
+    };
     ($body:ident) => {
+        $crate::simd!($body, true);
+    };
+    ($body:ident, $wide:expr) => {
         /// The CPU path without fused multiply-adds.
         #[cfg(target_arch = "x86_64")]
         pub(crate) fn soft<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
             let mut rows = $crate::kernel::wrapped::rows_as(rows);
             $body::<$crate::kernel::soft::Soft<T>>(&mut rows);
+        }
+        /// The CPU path without AVX-512.
+        #[cfg(target_arch = "x86_64")]
+        pub(crate) fn narrow<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")]
+            fn v3<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
+                $body(rows);
+            }
+            if $crate::kernel::simd::has_v3() {
+                // SAFETY: the features were detected on this machine.
+                return unsafe { v3(rows) };
+            }
+            soft(rows);
         }
         /// The CPU path, for the best instruction set of this machine.
         pub fn host<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
@@ -24,26 +45,29 @@ macro_rules! simd {
                     let mut rows = $crate::kernel::wrapped::rows_as(rows);
                     $body::<$crate::kernel::wide::Wide<T>>(&mut rows);
                 }
-                #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")]
-                fn v3<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
-                    $body(rows);
-                }
-                use std::arch::is_x86_feature_detected as has;
-                let v3_is_there =
-                    has!("avx2") && has!("fma") && has!("bmi1") && has!("bmi2") && has!("popcnt");
-                let wide = has!("avx512f") && has!("avx512vl");
-                if v3_is_there && wide && has!("avx512dq") && has!("avx512bw") {
-                    // SAFETY: the features were detected on this machine just now.
+                if $wide && $crate::kernel::simd::has_v4() {
+                    // SAFETY: the features were detected on this machine.
                     return unsafe { v4(rows) };
                 }
-                if v3_is_there {
-                    // SAFETY: the features were detected on this machine just now.
-                    return unsafe { v3(rows) };
-                }
-                soft(rows);
+                narrow(rows);
             }
             #[cfg(not(target_arch = "x86_64"))]
             $body(rows);
         }
     };
+}
+
+/// Whether this machine has the x86-64 instruction sets up to AVX2 that kernels are compiled for.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn has_v3() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has!("avx2") && has!("fma") && has!("bmi1") && has!("bmi2") && has!("popcnt")
+}
+
+/// Whether it has those of AVX-512, too.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn has_v4() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    let basic = has_v3() && has!("avx512f") && has!("avx512vl");
+    basic && has!("avx512dq") && has!("avx512bw")
 }

@@ -46,22 +46,12 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
         g: usize,
         s: [Group<T>; S],
     ) -> [Group<T>; S] {
-        if T::SOFT {
-            return self.shared::<Q, P, K, S>(planes, x, g, s);
+        if !T::SOFT {
+            return self.own::<Q, P, K, S>(planes, x, g, s);
         }
-        self.own::<Q, P, K, S>(planes, x, g, s)
-    }
-
-    /// One for all kernels.
-    #[inline(never)]
-    fn shared<Q: Terms<T, P, K, S>, const P: usize, const K: usize, const S: usize>(
-        &self,
-        planes: [usize; P],
-        x: [usize; K],
-        g: usize,
-        s: [Group<T>; S],
-    ) -> [Group<T>; S] {
-        self.own::<Q, P, K, S>(planes, x, g, s)
+        let xs = x.map(|k| self.x[k]);
+        let mat = &self.mat;
+        mat.any_steps::<Q, P, K, S>(planes, xs, self.i, g, s)
     }
 
     #[inline(always)]

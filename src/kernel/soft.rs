@@ -3,9 +3,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::Real;
 use super::group::WIDTH;
 use super::wrapped::operators;
-use super::{Kernel, Real};
 
 /// A number that computes to the same bits, slowly.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Zeroable, Pod)]
@@ -14,13 +14,11 @@ pub struct Soft<T>(T);
 
 impl<T: Real> Real for Soft<T> {
     const ZERO: Self = Self(T::ZERO);
+    const EPSILON: f64 = T::EPSILON;
+    const LEAST: f64 = T::LEAST;
     const CL: &'static str = T::CL;
     const NAME: &'static str = T::NAME;
     const SOFT: bool = true;
-    /// None: those of `T` come here where they must.
-    fn kernels() -> Vec<Kernel<Self>> {
-        Vec::new()
-    }
     #[inline(always)]
     fn of(x: f64) -> Self {
         Self(T::of(x))

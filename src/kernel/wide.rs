@@ -6,10 +6,10 @@ use std::arch::x86_64::*;
 
 use bytemuck::{Pod, Zeroable};
 
+use super::Real;
 use super::columns::{ALL, Difference};
 use super::group::WIDTH;
 use super::wrapped::operators;
-use super::{Kernel, Real};
 
 /// A number that computes to the same bits. Only where the processor has the instruction sets that
 /// [`simd`](super::simd) asks for.
@@ -21,13 +21,11 @@ operators!(Wide);
 
 impl<T: Real> Real for Wide<T> {
     const ZERO: Self = Self(T::ZERO);
+    const EPSILON: f64 = T::EPSILON;
+    const LEAST: f64 = T::LEAST;
     const CL: &'static str = T::CL;
     const NAME: &'static str = T::NAME;
     const WIDE: bool = true;
-    /// None: those of `T` come here where they can.
-    fn kernels() -> Vec<Kernel<Self>> {
-        Vec::new()
-    }
     #[inline(always)]
     fn of(x: f64) -> Self {
         Self(T::of(x))

@@ -8,6 +8,7 @@ use super::Preconditioner;
 use super::pcg::{Pcg, Solution};
 use crate::Result;
 use crate::cluster::{Comm, Halo};
+use crate::kernel::Real;
 use crate::node::Buffer;
 use crate::sparse::Csr;
 use crate::split::{Engine, Place};
@@ -16,20 +17,20 @@ use crate::split::{Engine, Place};
 const COUNTED: usize = 4;
 
 /// A solver with each preconditioner, and the one chosen.
-pub struct Auto {
-    solvers: Vec<(Preconditioner, Pcg<f64>)>,
+pub struct Auto<T: Real> {
+    solvers: Vec<(Preconditioner, Pcg<T>)>,
     /// Seconds per decade of each.
     costs_s: Vec<Vec<f64>>,
     turn: usize,
     chosen: Option<usize>,
 }
 
-impl Auto {
+impl<T: Real> Auto<T> {
     /// Prepares all; parameters as for [`Pcg::new`].
     ///
     /// # Errors
     /// Out of memory.
-    pub fn new(engine: &Engine<f64>, a: &Csr, singular: bool) -> Result<Self> {
+    pub fn new(engine: &Engine<T>, a: &Csr, singular: bool) -> Result<Self> {
         Self::over(engine, a, singular, &Halo::none())
     }
 
@@ -37,7 +38,7 @@ impl Auto {
     ///
     /// # Errors
     /// Out of memory; a rank no longer answers.
-    pub fn over(engine: &Engine<f64>, a: &Csr, singular: bool, halo: &Rc<Halo>) -> Result<Self> {
+    pub fn over(engine: &Engine<T>, a: &Csr, singular: bool, halo: &Rc<Halo>) -> Result<Self> {
         let all = [Preconditioner::Jacobi, Preconditioner::Fsai];
         let solver = |&p: &Preconditioner| {
             let pcg = Pcg::over(engine, a, singular, p.pattern(), halo)?;
@@ -62,9 +63,9 @@ impl Auto {
     /// The device failed.
     pub fn solve(
         &mut self,
-        engine: &Engine<f64>,
-        b: &mut Buffer<f64>,
-        x: &mut Buffer<f64>,
+        engine: &Engine<T>,
+        b: &mut Buffer<T>,
+        x: &mut Buffer<T>,
         tolerance: f64,
         floor: f64,
         max_iterations: usize,
@@ -104,7 +105,7 @@ impl Auto {
         }
         let median = |all: &Vec<f64>| {
             let mut c = all[1..].to_vec();
-            c.sort_by(f64::total_cmp);
+            c.sort_unstable_by(f64::total_cmp);
             c[c.len() / 2]
         };
         let costs_s: Vec<f64> = self.costs_s.iter().map(median).collect();

@@ -16,26 +16,113 @@ use std::rc::Rc;
 
 use crate::Result;
 use crate::cluster::Halo;
+use crate::kernel::Real;
 use crate::node::Buffer;
 use crate::sparse::Csr;
 use crate::split::{Engine, Place};
 
-/// The solver that fits an engine's precision.
-pub enum Solver {
-    /// All in double precision.
-    Plain(Box<Pcg<f64>>),
-    /// Inner iterations in single precision.
-    Refined(Box<Refine>),
-    /// The faster one of two preconditioners.
-    Auto(Box<Auto>),
+/// What a time step asks of a solver.
+pub trait Solve<T: Real> {
+    /// As [`Pcg::solve`].
+    ///
+    /// # Errors
+    /// The device failed.
+    fn solve(
+        &mut self,
+        engine: &Engine<T>,
+        b: &mut Buffer<T>,
+        x: &mut Buffer<T>,
+        tolerance: f64,
+        floor: f64,
+        max_iterations: usize,
+    ) -> Result<Solution>;
+
+    /// Its call sites, for reports.
+    fn sites(&self) -> Vec<&Place>;
+
+    /// Bytes copied between host and device so far.
+    fn copied_bytes(&self) -> u64;
 }
 
-impl Solver {
+/// Makes the methods that a solver has of its own those of [`Solve`].
+macro_rules! solves {
+    ($(($($of:tt)*) $solver:ty, $t:ty;)*) => {
+        $(impl$($of)* Solve<$t> for $solver {
+            fn solve(
+                &mut self,
+                engine: &Engine<$t>,
+                b: &mut Buffer<$t>,
+                x: &mut Buffer<$t>,
+                tolerance: f64,
+                floor: f64,
+                max_iterations: usize,
+            ) -> Result<Solution> {
+                self.solve(engine, b, x, tolerance, floor, max_iterations)
+            }
+            fn sites(&self) -> Vec<&Place> {
+                self.sites()
+            }
+            fn copied_bytes(&self) -> u64 {
+                self.copied_bytes()
+            }
+        })*
+    };
+}
+
+solves!((<T: Real>) Pcg<T>, T; (<T: Real>) Auto<T>, T; () Refine, f64;);
+
+/// A precision that time steps are computed in.
+pub trait Precise: Real {
+    /// [`Refine`] where `engine` has another one for inner iterations.
+    ///
+    /// # Errors
+    /// As [`Refine::new`].
+    fn refined(
+        engine: &Engine<Self>,
+        a: &Csr,
+        singular: bool,
+        preconditioner: Preconditioner,
+        halo: &Rc<Halo>,
+    ) -> Result<Option<Solver<Self>>>;
+}
+
+impl Precise for f64 {
+    fn refined(
+        engine: &Engine<f64>,
+        a: &Csr,
+        singular: bool,
+        preconditioner: Preconditioner,
+        halo: &Rc<Halo>,
+    ) -> Result<Option<Solver<f64>>> {
+        if engine.single.is_none() {
+            return Ok(None);
+        }
+        let refine = Refine::new(engine, a, singular, preconditioner.pattern(), halo)?;
+        Ok(Some(Solver(Box::new(refine))))
+    }
+}
+
+impl Precise for f32 {
+    fn refined(
+        _: &Engine<f32>,
+        _: &Csr,
+        _: bool,
+        _: Preconditioner,
+        _: &Rc<Halo>,
+    ) -> Result<Option<Solver<f32>>> {
+        Ok(None)
+    }
+}
+
+/// The solver that fits an engine's precision: [`Pcg`], [`Refine`], or [`Auto`].
+pub struct Solver<T: Real = f64>(Box<dyn Solve<T>>);
+
+impl<T: Precise> Solver<T> {
     /// Prepares to solve with `a`; `singular` as for [`Pcg::new`].
     ///
     /// # Errors
     /// Out of memory.
-    pub fn new(engine: &Engine<f64>, a: &Csr, singular: bool) -> Result<Self> {
+    pub fn new(engine: &Engine<T>, a: &Csr, singular: bool) -> Result<Self> {
         Self::with(engine, a, singular, Preconditioner::Jacobi)
     }
 
@@ -44,7 +131,7 @@ impl Solver {
     /// # Errors
     /// Out of memory.
     pub fn with(
-        engine: &Engine<f64>,
+        engine: &Engine<T>,
         a: &Csr,
         singular: bool,
         preconditioner: Preconditioner,
@@ -57,23 +144,20 @@ impl Solver {
     /// # Errors
     /// Out of memory; a rank no longer answers.
     pub fn over(
-        engine: &Engine<f64>,
+        engine: &Engine<T>,
         a: &Csr,
         singular: bool,
         preconditioner: Preconditioner,
         halo: &Rc<Halo>,
     ) -> Result<Self> {
-        let fsai = preconditioner.pattern();
-        if engine.single.is_some() {
-            let refine = Refine::new(engine, a, singular, fsai, halo)?;
-            return Ok(Self::Refined(Box::new(refine)));
+        if let Some(refined) = T::refined(engine, a, singular, preconditioner, halo)? {
+            return Ok(refined);
         }
         if preconditioner == Preconditioner::Auto {
-            let auto = Auto::over(engine, a, singular, halo)?;
-            return Ok(Self::Auto(Box::new(auto)));
+            return Ok(Self(Box::new(Auto::over(engine, a, singular, halo)?)));
         }
-        let pcg = Pcg::over(engine, a, singular, fsai, halo)?;
-        Ok(Self::Plain(Box::new(pcg)))
+        let pcg = Pcg::over(engine, a, singular, preconditioner.pattern(), halo)?;
+        Ok(Self(Box::new(pcg)))
     }
 
     /// As [`Pcg::solve`].
@@ -82,35 +166,23 @@ impl Solver {
     /// The device failed.
     pub fn solve(
         &mut self,
-        engine: &Engine<f64>,
-        b: &mut Buffer<f64>,
-        x: &mut Buffer<f64>,
+        engine: &Engine<T>,
+        b: &mut Buffer<T>,
+        x: &mut Buffer<T>,
         tolerance: f64,
         floor: f64,
         max_iterations: usize,
     ) -> Result<Solution> {
-        match self {
-            Self::Plain(s) => s.solve(engine, b, x, tolerance, floor, max_iterations),
-            Self::Refined(s) => s.solve(engine, b, x, tolerance, floor, max_iterations),
-            Self::Auto(s) => s.solve(engine, b, x, tolerance, floor, max_iterations),
-        }
+        self.0.solve(engine, b, x, tolerance, floor, max_iterations)
     }
 
     /// Its call sites, for reports.
     pub fn sites(&self) -> Vec<&Place> {
-        match self {
-            Self::Plain(s) => s.sites(),
-            Self::Refined(s) => s.sites(),
-            Self::Auto(s) => s.sites(),
-        }
+        self.0.sites()
     }
 
     /// Bytes copied between host and device so far.
     pub fn copied_bytes(&self) -> u64 {
-        match self {
-            Self::Plain(s) => s.copied_bytes(),
-            Self::Refined(s) => s.copied_bytes(),
-            Self::Auto(s) => s.copied_bytes(),
-        }
+        self.0.copied_bytes()
     }
 }

@@ -27,29 +27,33 @@ use pace::Pace;
 use super::precond::{Factor, Pattern};
 use super::share::share;
 use super::system::{System, roots, scaled};
-use crate::Result;
 use crate::cluster::Halo;
 use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
 use crate::kernel::{self, Real, pcg_scalars};
 use crate::node::Buffer;
 use crate::sparse::Csr;
 use crate::split::{Engine, Finish, Glance, Operands, Place, Site};
+use crate::{Error, Result};
 
 /// Growth of `|b - A x|^2` over `r . r` that shows that the recurrence has drifted.
 const DRIFT: f64 = 4.0;
 /// A true residual that falls by less from one replacement to the next is at its end.
 const PROGRESS: f64 = 0.25;
 
+/// By how many times the precision a residual falls before the true one is computed.
+const LEG: f64 = 1e3;
+
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Solution {
     /// Iterations done.
     pub iterations: usize,
-    /// `|b - A x0| / max(|b|, floor / tolerance)`.
+    /// `|b - A x0| / |b|`; over `floor / tolerance` where b is no more than its round-off, `floor`.
     pub initial: f64,
     /// The same at the end, of the solution itself.
     pub residual: f64,
-    /// Whether the tolerance was reached, or all that the precision can give.
+    /// Whether the tolerance was reached, or all that the precision can give: then the residual is
+    /// above the tolerance.
     pub converged: bool,
 }
 
@@ -82,29 +86,6 @@ pub struct Pcg<T: Real> {
     pace: Pace,
 }
 
-impl Pcg<f32> {
-    /// As [`Pcg::over`], for [`Pcg::correct`]: a singular matrix stays singular when it is rounded.
-    ///
-    /// # Errors
-    /// As [`Pcg::over`].
-    pub fn inner(
-        engine: &Engine<f32>,
-        a: &Csr,
-        singular: bool,
-        fsai: Option<Pattern>,
-        halo: &Rc<Halo>,
-    ) -> Result<Self> {
-        let mut root = roots(engine, a, halo)?;
-        // A factor is made for a diagonal of 1.
-        let share = match (singular, fsai) {
-            (true, None) => share(engine, a, &root)?,
-            _ => 1.0,
-        };
-        root.iter_mut().for_each(|d| *d /= share.sqrt());
-        Self::of(engine, a, singular, fsai, halo, (root, share))
-    }
-}
-
 impl<T: Real> Pcg<T> {
     /// Prepares to solve with `a`. A `singular` system is one whose rows sum to zero on every
     /// connected part (no pressure is given anywhere): the mean of `b` is removed.
@@ -130,7 +111,8 @@ impl<T: Real> Pcg<T> {
 
     /// As [`Pcg::with`], on one of several ranks: `a` has the columns of `halo`, the rows of all
     /// ranks make up the system, and all must call this, and solve, together. The approximate
-    /// inverse is that of each rank's own block, but for rows of two colours.
+    /// inverse is that of each rank's own block, but for rows of two colours. A singular matrix
+    /// stays singular when it is rounded to single precision.
     ///
     /// # Errors
     /// As [`Pcg::with`]; a rank no longer answers.
@@ -141,19 +123,15 @@ impl<T: Real> Pcg<T> {
         fsai: Option<Pattern>,
         halo: &Rc<Halo>,
     ) -> Result<Self> {
-        let root = roots(engine, a, halo)?;
-        Self::of(engine, a, singular, fsai, halo, (root, 1.0))
-    }
-
-    /// `root` of the diagonal over the share of it that is left.
-    fn of(
-        engine: &Engine<T>,
-        a: &Csr,
-        singular: bool,
-        fsai: Option<Pattern>,
-        halo: &Rc<Halo>,
-        (root, share): (Vec<f64>, f64),
-    ) -> Result<Self> {
+        let mut root = roots(engine, a, halo)?;
+        // A factor is made for a diagonal of 1.
+        let share = if singular && fsai.is_none() && T::EPSILON > f64::EPSILON {
+            share(engine.comm(), a, &root)?
+        } else {
+            1.0
+        };
+        // Of what is left of the diagonal.
+        root.iter_mut().for_each(|d| *d /= share.sqrt());
         let (n, node) = (a.rows, &engine.node);
         let unit = scaled(a, &root, share);
         // Cuts are remembered by name.
@@ -218,10 +196,18 @@ impl<T: Real> Pcg<T> {
     ) -> Result<Solution> {
         let bb = self.system.enter(engine, b, x)?;
         // One norm for both bounds: |r| <= tolerance |b| or |r| <= floor.
-        let scale = bb.sqrt().max(floor / tolerance);
-        let bound = (tolerance * scale).powi(2);
+        let norm = bb.sqrt();
+        let least = (tolerance * norm).max(floor);
+        let bound = least.powi(2);
+        self.fits(bb, bound)?;
+        // What is no more than round-off is nothing to compare with.
+        let scale = if norm > floor {
+            norm
+        } else {
+            floor / tolerance
+        };
         let relative = |rr: f64| if rr > 0.0 { rr.sqrt() / scale } else { rr };
-        let enough = |rr, round_off| relative(rr) <= tolerance || rr <= round_off;
+        let enough = |rr: f64, round_off| rr.sqrt() <= least || rr <= round_off;
         let (mut rr, mut round_off) = self.residual(engine)?;
         let mut s = Solution {
             initial: relative(rr),
@@ -238,6 +224,8 @@ impl<T: Real> Pcg<T> {
                     rr / self.replace(engine, start)?
                 }
             };
+            // Below round-off the recurrence leads astray, and far below `rr` nobody knows.
+            let bound = bound.max(round_off).max((LEG * T::EPSILON).powi(2) * rr);
             (state[WEIGHT], state[BOUND], state[STOP]) = (T::of(weight), T::of(bound), T::ZERO);
             let most = max_iterations - s.iterations;
             state = self.iterate(engine, &state, rr, start != Start::Same, most)?;
@@ -258,6 +246,21 @@ impl<T: Real> Pcg<T> {
         (s.residual, s.converged) = (relative(rr), enough(rr, round_off));
         self.system.leave(engine, x)?;
         Ok(s)
+    }
+
+    /// Whether squares as small as `bound`, the sum of those of all rows, can be told from zero.
+    fn fits(&self, bb: f64, bound: f64) -> Result<()> {
+        if bb > 0.0 && bound < self.system.rows * T::LEAST {
+            return Err(Error::failure(
+                format!(
+                    "the pressure's right-hand side, of norm {:.1e}, is too small for squares in {}",
+                    bb.sqrt(),
+                    T::NAME
+                ),
+                "run with --precision mixed, or give the case in smaller units",
+            ));
+        }
+        Ok(())
     }
 
     /// See [`System::residual`]; the residual itself goes to where [`Pcg::replace`] finds it.

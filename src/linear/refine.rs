@@ -85,12 +85,13 @@ impl Refine {
             narrow: engine.narrowing("poisson residual to fp32", &residual)?,
             widen: engine.widening("poisson correction", &residual)?,
             residual,
-            inner: Pcg::inner(single, &scaled, singular, fsai, halo)?,
+            inner: Pcg::over(single, &scaled, singular, fsai, halo)?,
             unit,
         })
     }
 
-    /// As [`Pcg::solve`]; the residual is the true one, in double precision.
+    /// As [`Pcg::solve`]; the residual is the true one, in double precision, and relative to
+    /// `max(|b|, floor / tolerance)`.
     ///
     /// # Errors
     /// The device failed.

@@ -10,8 +10,8 @@
 use std::collections::HashMap;
 
 use crate::Result;
+use crate::cluster::Comm;
 use crate::sparse::Csr;
-use crate::split::Engine;
 
 /// Diagonals that are tried, from 1 down to one half.
 const TRIED: u32 = 2048;
@@ -23,8 +23,7 @@ const VALUES_MOST: usize = 1 << 13;
 ///
 /// # Errors
 /// A rank no longer answers.
-pub(super) fn share(engine: &Engine<f32>, a: &Csr, root: &[f64]) -> Result<f64> {
-    let comm = engine.comm();
+pub(super) fn share(comm: &Comm, a: &Csr, root: &[f64]) -> Result<f64> {
     let mut own = 0.0;
     let mut weights: HashMap<u64, f64> = HashMap::new();
     for i in 0..a.rows {

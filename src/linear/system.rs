@@ -22,7 +22,7 @@ pub(super) struct System<T: Real> {
     halo: Rc<Halo>,
     singular: bool,
     /// Rows of all ranks.
-    rows: f64,
+    pub rows: f64,
     /// Root of the diagonal, and one over it (zero where there is none).
     root: Buffer<T>,
     inverse: Buffer<T>,
@@ -140,11 +140,7 @@ impl<T: Real> System<T> {
             ..Operands::default()
         };
         let sums = engine.run(&mut self.residual, o)?;
-        let epsilon = match size_of::<T>() {
-            4 => f64::from(f32::EPSILON),
-            _ => f64::EPSILON,
-        };
-        let round_off = (2.0 * epsilon).powi(2) * sums[1].f64();
+        let round_off = (2.0 * T::EPSILON).powi(2) * sums[1].f64();
         Ok((sums[0].f64(), round_off))
     }
 

@@ -181,7 +181,7 @@ mod tests {
         fn files(&self) -> Vec<PathBuf> {
             let entries = std::fs::read_dir(&self.0).into_iter().flatten();
             let mut files: Vec<_> = entries.map(|e| e.unwrap().path()).collect();
-            files.sort();
+            files.sort_unstable();
             files
         }
     }

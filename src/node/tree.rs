@@ -61,7 +61,7 @@ impl Tree {
         let mut names: Vec<String> = entries
             .filter_map(|e| e.ok()?.file_name().into_string().ok())
             .collect();
-        names.sort();
+        names.sort_unstable();
         names
     }
 

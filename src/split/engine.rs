@@ -7,12 +7,13 @@ use std::rc::Rc;
 use super::cache::Cache;
 use super::lanes::Lanes;
 use super::launch::Programs;
+use super::precision::Precision;
 use super::site::Site;
 use super::totals::Totals;
 use super::tuner::{Objective, Tuner};
 use crate::Result;
 use crate::cluster::{Comm, Halo, Reach};
-use crate::kernel::{Kernel, Real, stream};
+use crate::kernel::{self, Kernel, Real, stream};
 use crate::node::program::cache_dir;
 use crate::node::{BLOCK, Buffer, Config, DeviceChoice, Node};
 use crate::sparse::Sell;
@@ -84,9 +85,10 @@ pub struct Engine<T: Real> {
     pub(super) host_s: Cell<f64>,
     /// One cut for all sites, where a cut of its own would make each copy vectors.
     pub(super) joint: Option<Rc<RefCell<Tuner>>>,
-    /// The same node in single precision, for inner solves: see [`Precision::Mixed`].
-    ///
-    /// [`Precision::Mixed`]: super::Precision::Mixed
+    /// Of a run on this engine and `single`.
+    pub(super) precision: Precision,
+    /// The same node in single precision, for inner solves ([`Precision::Mixed`]) or for all
+    /// ([`Precision::Fp32`]).
     pub single: Option<Box<Engine<f32>>>,
     /// Other processes that reductions go over.
     comm: Rc<Comm>,
@@ -104,7 +106,7 @@ impl<T: Real> Engine<T> {
         Self::open_with(
             config,
             policy,
-            &T::kernels(),
+            &kernel::list(),
             Self::kernel_cache().as_deref(),
         )
     }
@@ -170,6 +172,7 @@ impl<T: Real> Engine<T> {
             objective: Objective::Time,
             host_s: Cell::default(),
             joint: None,
+            precision: Precision::Fp64,
             single: None,
             comm: Comm::solo(),
             overlap: true,

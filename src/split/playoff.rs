@@ -57,7 +57,7 @@ impl Playoff {
             seen: Vec::new(),
             round: VecDeque::new(),
         };
-        playoff.trials.sort_by_key(|t| t.cut);
+        playoff.trials.sort_unstable_by_key(|t| t.cut);
         let best = playoff.trials.iter().min_by(Trial::cheaper).cloned();
         for (cut, _) in order {
             let Some((t, best)) = playoff.trial(cut).cloned().zip(best.as_ref()) else {
@@ -157,7 +157,7 @@ fn deviation(trials: &[Trial]) -> f64 {
     let relative = |t: &Trial| t.error() * (t.len() as f64).sqrt() / t.cost();
     let mut all: Vec<f64> = trials.iter().map(relative).collect();
     all.retain(|d| d.is_finite());
-    all.sort_by(f64::total_cmp);
+    all.sort_unstable_by(f64::total_cmp);
     all.get(all.len() / 2).copied().unwrap_or(0.0)
 }
 

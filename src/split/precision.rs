@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::engine::{Engine, Policy};
 use crate::Result;
-use crate::kernel::list;
+use crate::kernel::{list, solver};
 use crate::node::{Config, DeviceChoice, Node, opencl};
 
 /// What a run computes with.
@@ -17,6 +17,8 @@ pub enum Precision {
     /// which reach the same tolerance by refinement. A device without double precision takes
     /// part in these alone; a device with it in everything.
     Mixed,
+    /// Single precision; what a run tells is widened.
+    Fp32,
 }
 
 impl Precision {
@@ -25,6 +27,7 @@ impl Precision {
         match self {
             Self::Fp64 => "fp64",
             Self::Mixed => "mixed",
+            Self::Fp32 => "fp32",
         }
     }
 }
@@ -36,14 +39,21 @@ impl Engine<f64> {
     /// # Errors
     /// As [`Engine::open`].
     pub fn open_in(precision: Option<Precision>, config: &Config, policy: Policy) -> Result<Self> {
-        let mixed = match precision {
-            Some(p) => p == Precision::Mixed,
-            None => lacks_double(config)?,
+        let kernels = match precision {
+            Some(Precision::Fp32) => {
+                let mut single = Engine::<f32>::open(config, policy)?;
+                let mut double = Self::on(single.node.without_device(), policy);
+                double.node.notes.append(&mut single.node.notes);
+                double.precision = Precision::Fp32;
+                double.single = Some(Box::new(single));
+                return Ok(double);
+            }
+            Some(Precision::Mixed) => solver(),
+            None if lacks_double(config)? => solver(),
+            _ => return Self::open(config, policy),
         };
-        if !mixed {
-            return Self::open(config, policy);
-        }
-        let single = Engine::<f32>::open(config, policy)?;
+        let cache = Self::kernel_cache();
+        let single = Engine::<f32>::open_with(config, policy, &kernels, cache.as_deref())?;
         if precision.is_none() && single.node.device.is_none() {
             // The device has failed: nothing asks for single precision any more.
             return Ok(Self::on(single.node, policy));
@@ -73,16 +83,14 @@ impl Engine<f64> {
             }
         }
         double.node.notes = notes;
+        double.precision = Precision::Mixed;
         double.single = Some(Box::new(single));
         double
     }
 
     /// What it computes with.
     pub fn precision(&self) -> Precision {
-        match self.single {
-            Some(_) => Precision::Mixed,
-            None => Precision::Fp64,
-        }
+        self.precision
     }
 
     /// The node with the device, whatever its precision.

@@ -100,7 +100,7 @@ impl Trial {
     /// Samples in order, and how many are left out at either end.
     fn sorted(&self) -> (Vec<f64>, usize) {
         let mut sorted = self.samples.clone();
-        sorted.sort_by(f64::total_cmp);
+        sorted.sort_unstable_by(f64::total_cmp);
         let cut = sorted.len() / 4;
         (sorted, cut)
     }

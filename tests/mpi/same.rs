@@ -170,6 +170,26 @@ fn a_handful_of_cells() {
     same_as("handful, two colours", text, &[7], &[FSAI]);
 }
 
+/// To single precision's round-off.
+#[test]
+fn single_precision() {
+    let bricks = THROUGH_FLOW.replace("shape = \"tetrahedra\", ", "");
+    let flags = ["--device=none", "--quiet", "--precision=fp32"];
+    for text in [THROUGH_FLOW, &bricks] {
+        let (alone, two) = (Folder::new(), Folder::new());
+        let case = alone.write("case.toml", text);
+        let args = [&[case.as_str()], flags.as_slice()].concat();
+        let Some(said) = run(&two, 2, &args) else {
+            return;
+        };
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert_eq!(alone.report(&args)["precision"], "fp32");
+        let [u, p] = difference(&fields(&two), &fields(&alone));
+        eprintln!("velocity {u:.1e}, pressure {p:.1e}");
+        assert!(u < 1e-5 && p < 1e-4, "velocity {u}, pressure {p}");
+    }
+}
+
 #[test]
 fn profiles_are_those_of_one_rank() {
     let (alone, two) = (Folder::new(), Folder::new());

@@ -2,7 +2,7 @@
 //! at several cuts, with one and two threads, in each precision, at odd sizes; and bit-identical
 //! for every cut and number of threads.
 
-use couloir::kernel::Real;
+use couloir::kernel::{Real, list};
 use couloir::node::opencl::{DeviceInfo, devices};
 use couloir::node::{BLOCK, Config, DeviceChoice, MemoryKind};
 use couloir::split::{Engine, Policy, random_case};
@@ -20,7 +20,7 @@ fn check_at<T: Real>(configs: &[Config], what: &str, sizes: &[usize], cuts: &[f6
         .map(|c| Engine::open(c, Policy::Fixed(0.5)).unwrap_or_else(|e| panic!("{what}: {e}")))
         .collect();
     let tolerance = if size_of::<T>() == 8 { 1e-13 } else { 1e-5 };
-    for kernel in T::kernels() {
+    for kernel in list::<T>() {
         for (seed, &n) in sizes.iter().enumerate() {
             let mut first = None;
             for (engine, config) in engines.iter().zip(configs) {

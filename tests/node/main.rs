@@ -11,3 +11,4 @@ mod kernels;
 mod linear;
 mod mixed;
 mod precond;
+mod single;

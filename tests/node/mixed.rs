@@ -5,14 +5,14 @@ use couloir::flow::boundary::{FaceKind, Vectors};
 use couloir::flow::operators::{Operators, Scheme};
 use couloir::flow::plain::Settings;
 use couloir::flow::stepper::Stepper;
-use couloir::linear::{Solution, Solver};
+use couloir::linear::{Precise, Solution, Solver};
 use couloir::mesh::{BoxShape, BoxSpec, Geometry, box_mesh};
 use couloir::node::opencl::devices;
 use couloir::node::{Config, DeviceChoice, MemoryKind};
 use couloir::sparse::Csr;
 use couloir::split::{Engine, Policy, Precision};
 
-fn config(device: DeviceChoice, memory: Option<MemoryKind>, threads: usize) -> Config {
+pub fn config(device: DeviceChoice, memory: Option<MemoryKind>, threads: usize) -> Config {
     Config {
         device,
         memory,
@@ -30,7 +30,7 @@ fn cpu(precision: Precision) -> Engine<f64> {
 }
 
 /// Operators on a stretched box, all sides with given velocities or one with a given pressure.
-fn operators(shape: BoxShape, n: usize, singular: bool) -> Operators {
+pub fn operators(shape: BoxShape, n: usize, singular: bool) -> Operators {
     let spec = BoxSpec {
         shape,
         cells: [n, n + 1, n - 1],
@@ -57,7 +57,7 @@ fn operators(shape: BoxShape, n: usize, singular: bool) -> Operators {
 }
 
 /// A right-hand side, smooth and rough, of mean zero.
-fn rhs(n: usize) -> Vec<f64> {
+pub fn rhs(n: usize) -> Vec<f64> {
     let mut rng = fastrand::Rng::with_seed(3);
     let mut b: Vec<f64> = (0..n)
         .map(|i| (9.0 * i as f64 / n as f64).sin() + rng.f64())
@@ -67,24 +67,29 @@ fn rhs(n: usize) -> Vec<f64> {
     b
 }
 
-fn solve(
-    engine: &Engine<f64>,
+pub fn solve<T: Precise>(
+    engine: &Engine<T>,
     a: &Csr,
     singular: bool,
     b: &[f64],
     tolerance: f64,
 ) -> (Solution, Vec<f64>) {
     let mut solver = Solver::new(engine, a, singular).unwrap();
-    let mut rhs = engine.node.buffer_from(b).unwrap();
+    let b: Vec<T> = b.iter().map(|&b| T::of(b)).collect();
+    let mut rhs = engine.node.buffer_from(&b).unwrap();
     let mut x = engine.node.buffer(a.rows).unwrap();
     let s = solver
         .solve(engine, &mut rhs, &mut x, tolerance, 0.0, 3000)
         .unwrap();
-    (s, x.read().unwrap().to_vec())
+    (s, widened(x.read().unwrap()))
+}
+
+fn widened<T: Precise>(x: &[T]) -> Vec<f64> {
+    x.iter().map(|x| x.f64()).collect()
 }
 
 /// `|b - A x| / |b|`, by plain loops.
-fn residual(a: &Csr, b: &[f64], x: &[f64]) -> f64 {
+pub fn residual(a: &Csr, b: &[f64], x: &[f64]) -> f64 {
     let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
     let r: Vec<f64> = a.apply(x).iter().zip(b).map(|(p, b)| b - p).collect();
     norm(&r) / norm(b)
@@ -200,7 +205,7 @@ fn ends_where_nothing_is_to_be_done_or_nothing_helps() {
 }
 
 /// Every device in every kind of memory, with shares and threads.
-fn splits() -> Vec<(Config, f64)> {
+pub fn splits() -> Vec<(Config, f64)> {
     let mut all = vec![
         (config(DeviceChoice::None, None, 1), 0.0),
         (config(DeviceChoice::None, None, 3), 0.0),
@@ -242,11 +247,17 @@ fn solutions_do_not_depend_on_the_split() {
     }
 }
 
-fn steps(engine: &Engine<f64>, ops: &Operators, steps: usize) -> Vec<Vec<f64>> {
+/// Velocities, pressure and fluxes after some steps.
+pub fn steps<T: Precise>(
+    engine: &Engine<T>,
+    ops: &Operators,
+    steps: usize,
+    tolerance: f64,
+) -> Vec<Vec<f64>> {
     let settings = Settings {
         nu: 0.05,
         force: [0.1, 0.0, -0.05],
-        tolerance: 1e-9,
+        tolerance,
         max_iterations: 2000,
     };
     let mut rng = fastrand::Rng::with_seed(5);
@@ -256,34 +267,44 @@ fn steps(engine: &Engine<f64>, ops: &Operators, steps: usize) -> Vec<Vec<f64>> {
     for _ in 0..steps {
         s.step(engine, 1e-3, &given).unwrap();
     }
-    let mut out: Vec<Vec<f64>> = s.velocity().unwrap().map(<[f64]>::to_vec).into();
-    out.push(s.pressure().unwrap().to_vec());
-    out.push(s.flux().unwrap().to_vec());
+    let mut out: Vec<Vec<f64>> = s.velocity().unwrap().map(widened).into();
+    out.push(widened(s.pressure().unwrap()));
+    out.push(widened(s.flux().unwrap()));
     out
+}
+
+/// Of the fields of [`steps`], relative to the largest value of each.
+pub fn differences<'a>(
+    ops: &'a Operators,
+    got: &'a [Vec<f64>],
+    want: &'a [Vec<f64>],
+) -> impl Iterator<Item = f64> + 'a {
+    got.iter().zip(want).enumerate().map(|(k, (got, want))| {
+        // Without a given pressure it is defined up to a constant.
+        let level = |v: &[f64]| match k {
+            3 if ops.boundary.is_singular() => v.iter().sum::<f64>() / v.len() as f64,
+            _ => 0.0,
+        };
+        let shift = level(got) - level(want);
+        let size = want.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let differences = got.iter().zip(want).map(|(a, b)| (a - b - shift).abs());
+        differences.fold(0.0, f64::max) / size
+    })
 }
 
 #[test]
 fn steps_follow_double_precision_whatever_the_split() {
     for (shape, n) in [(BoxShape::Hexahedra, 9), (BoxShape::Tetrahedra, 5)] {
         let ops = operators(shape, n, shape == BoxShape::Hexahedra);
-        let plain = steps(&cpu(Precision::Fp64), &ops, 3);
+        let plain = steps(&cpu(Precision::Fp64), &ops, 3, 1e-9);
         let mut expected = None;
         for (config, ratio) in splits() {
             let engine = engine(Precision::Mixed, &config, ratio);
-            let got = steps(&engine, &ops, 3);
+            let got = steps(&engine, &ops, 3, 1e-9);
             let expected = expected.get_or_insert_with(|| got.clone());
             assert!(*expected == got, "{shape:?}: {config:?}, {ratio} differs");
         }
-        for (k, (got, want)) in expected.unwrap().iter().zip(&plain).enumerate() {
-            // Without a given pressure it is defined up to a constant.
-            let level = |v: &[f64]| match k {
-                3 if ops.boundary.is_singular() => v.iter().sum::<f64>() / v.len() as f64,
-                _ => 0.0,
-            };
-            let shift = level(got) - level(want);
-            let size = want.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-            let differences = got.iter().zip(want).map(|(a, b)| (a - b - shift).abs());
-            let d = differences.fold(0.0, f64::max) / size;
+        for (k, d) in differences(&ops, &expected.unwrap(), &plain).enumerate() {
             assert!(d < 1e-7, "{shape:?}: field {k} differs by {d:.1e}");
         }
     }

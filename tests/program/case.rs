@@ -128,11 +128,6 @@ fn overrides_replace_keys_and_are_checked() {
         ),
         (("node.threads", "0"), "--set node.threads=0: ", "1 to 4096"),
         (
-            ("node.precision", "fp32"),
-            "--set node.precision=fp32: ",
-            "not computed in fp32; give \"mixed\"",
-        ),
-        (
             ("node.precision", "fp46"),
             "--set node.precision=fp46: ",
             "did you mean fp64?",

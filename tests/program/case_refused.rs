@@ -56,6 +56,7 @@ interval = 0.5 | interval = 0 | 25: output.interval: | more than 0
 [output] | [energy]\ncolumn = 0\n[output] | 25: energy.column: | give its number, from 1
 [output] | [energy]\nunit = "kW"\n[output] | 25: energy.unit: | give one of W, mW
 [output] | [energy]\nidle_seconds = -1\n[output] | 25: energy.idle_seconds: | 0 to 3600
+[output] | [energy]\nidle_seconds = 1e300\n[output] | 25: energy.idle_seconds: | 1e300 is out of range
 [output] | [initial]\nfield = "uniform"\n[output] | 25: initial.field: | add velocity
 [output] | [initial]\nvelocity = [1,0,0]\n[output] | 25: initial.velocity: | set field = "uniform"
 name = "u" | name = "../u" | 27: output.profiles[0].name: | letters

@@ -112,6 +112,36 @@ fn mixed_precision_is_reported_and_keeps_the_tolerance() {
 }
 
 #[test]
+fn single_precision_is_reported_and_its_round_off_told_once() {
+    let folder = Folder::new();
+    let run = |tolerance: &str| {
+        let precision = ["--precision", "fp32", "--set", tolerance];
+        let said = folder.run(&[&CAVITY[..], &["--steps", "3"], &precision].concat());
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert!(said.out.contains("precision: fp32"), "{}", said.out);
+        said.out
+    };
+    let told = "the pressure is solved to round-off in fp32";
+    let tight = run("poisson.tolerance=1e-8");
+    let line: Vec<_> = tight.lines().filter(|l| l.contains(told)).collect();
+    assert_eq!(line.len(), 1, "{tight}");
+    for part in ["step 1: ", "poisson.tolerance = 1e-8", "--precision mixed"] {
+        assert!(line[0].contains(part), "{part}: {}", line[0]);
+    }
+    assert!(!run("poisson.tolerance=1e-4").contains(told));
+
+    let report = |precision: &str| {
+        let flags = ["--steps", "3", "--precision", precision];
+        folder.report(&[&CAVITY[..], &flags].concat())
+    };
+    let (single, plain) = (report("fp32"), report("fp64"));
+    assert_eq!(single["precision"], "fp32");
+    let energy = |report: &Value| positive(&report["kinetic_energy"]);
+    let off = (energy(&single) / energy(&plain) - 1.0).abs();
+    assert!(off > 0.0 && off < 1e-4, "{off}");
+}
+
+#[test]
 fn energy_is_an_estimate_or_null_where_nothing_measures_it() {
     let folder = Folder::new();
     let two_steps = |more: &[&str]| {

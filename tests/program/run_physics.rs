@@ -44,8 +44,14 @@ fn cavity_in_mixed_precision() {
 }
 
 #[test]
+fn cavity_in_single_precision() {
+    against_ghia("hexahedra", 64, "fp32", 100);
+    against_ghia("prisms", 32, "fp32", 100);
+}
+
+#[test]
 fn a_vortex_decays_at_the_exact_rate() {
-    for precision in ["fp64", "mixed"] {
+    for precision in ["fp64", "mixed", "fp32"] {
         vortex(precision);
     }
 }

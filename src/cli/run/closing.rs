@@ -225,7 +225,7 @@ impl Account {
                 }
             })
             .collect();
-        rows.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
+        rows.sort_unstable_by(|a, b| b.time_s.total_cmp(&a.time_s));
         rows
     }
 }

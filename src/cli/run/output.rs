@@ -82,7 +82,8 @@ impl Output {
     fn field(&mut self, sim: &Simulation) -> Result<()> {
         let stem = format!("{}_{:06}", sim.case.name, sim.step);
         let (velocity, pressure) = (sim.stepper.velocity()?, sim.stepper.pressure()?);
-        let file = self.write(sim, &stem, &fields(velocity, pressure))?;
+        let velocity = velocity.each_ref().map(AsRef::as_ref);
+        let file = self.write(sim, &stem, &fields(velocity, &pressure))?;
         if sim.engine.comm().leads() {
             self.collection.add(sim.time_s, &file)?;
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Boundary, Case, InitialField, MeshSource, Profile, StepSize};
-use crate::input::nearest;
+use crate::input::{nearest, shown};
 use crate::mesh::BoxSpec;
 use crate::{Error, Result};
 
@@ -209,7 +209,8 @@ impl Case {
         if x.is_finite() && ok(x) {
             return Ok(());
         }
-        Err(self.wrong(key, format!("{x} is out of range"), format!("give {range}")))
+        let what = format!("{} is out of range", shown(x));
+        Err(self.wrong(key, what, format!("give {range}")))
     }
 
     fn vector(&self, key: &str, vector: [f64; 3]) -> Result<()> {

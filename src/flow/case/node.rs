@@ -29,7 +29,8 @@ pub struct Node {
     #[serde(deserialize_with = "board")]
     pub board: String,
     /// `precision`: `"fp64"`, `"mixed"` (inner iterations of the pressure solve in fp32, to the
-    /// same tolerance), or `"auto"`: mixed on a device without fp64, else fp64.
+    /// same tolerance), `"fp32"` (whole time steps; the pressure to round-off at best), or
+    /// `"auto"`: mixed on a device without fp64, else fp64.
     #[serde(deserialize_with = "precision")]
     pub precision: Option<Precision>,
     /// `nameplate_watts`: power of the whole node, for an estimate where no sensor is found.
@@ -165,13 +166,7 @@ fn precision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Precis
         Name::Auto => None,
         Name::Fp64 => Some(Precision::Fp64),
         Name::Mixed => Some(Precision::Mixed),
-        // Divergence and energy are conserved to the solver's tolerance, which fp32 fluxes miss.
-        Name::Fp32 => {
-            return Err(de::Error::custom(
-                "whole time steps are not computed in fp32; give \"mixed\", which solves for the \
-                 pressure in fp32 and keeps the tolerance",
-            ));
-        }
+        Name::Fp32 => Some(Precision::Fp32),
     })
 }
 

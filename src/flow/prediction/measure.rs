@@ -129,7 +129,7 @@ fn watched(
         own.push(mean[solve.clone()].iter().sum::<f64>() * per_iteration);
         rest.push(most.iter().sum::<f64>() - most[solve.clone()].iter().sum::<f64>());
         let solve = &mut most[solve];
-        solve.sort_by(f64::total_cmp);
+        solve.sort_unstable_by(f64::total_cmp);
         longest.push(longest_of(solve, groups));
     }
     let (after, n) = (sim.engine.comm().spent(), steps.max(1) as f64);
@@ -199,7 +199,7 @@ fn longest_of(times: &[f64], many: f64) -> f64 {
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
+    values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{Simulation, setup};
 use crate::flow::boundary::Vectors;
 use crate::flow::case::{Boundary, StepSize};
-use crate::flow::stepper::{StepResult, Stepper};
+use crate::flow::stepper::{PreciseStepper, StepResult};
 use crate::{Error, Result};
 
 /// Courant number beyond which an explicit step has certainly failed; its limit is about 1.
@@ -48,11 +48,12 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Takes the present fields, in the memory of the last ones.
-    fn take(&mut self, stepper: &Stepper, step: usize, time_s: f64) -> Result<()> {
+    fn take(&mut self, stepper: &PreciseStepper, step: usize, time_s: f64) -> Result<()> {
         for (to, from) in self.velocity.iter_mut().zip(stepper.velocity()?) {
-            from.clone_into(to);
+            from.as_ref().clone_into(to);
         }
-        stepper.pressure()?.clone_into(&mut self.pressure);
+        let pressure = stepper.pressure()?;
+        pressure.as_ref().clone_into(&mut self.pressure);
         (self.step, self.time_s) = (step, time_s);
         Ok(())
     }
@@ -70,7 +71,7 @@ impl Simulation {
     ///
     /// # Errors
     /// [`Error::Diverged`] (its file is for the caller to write: [`Simulation::last_good`]); what
-    /// [`Stepper::step`] returns.
+    /// [`PreciseStepper::step`] returns.
     pub fn advance(&mut self) -> Result<StepReport> {
         if self.step.is_multiple_of(KEEP_EVERY) {
             let kept = self.kept.get_or_insert_default();
@@ -111,6 +112,9 @@ impl Simulation {
             });
         }
         (self.step, self.time_s, self.monitor) = (step, time_s, result.monitor);
+        if result.poisson.residual > self.case.poisson.tolerance {
+            self.rounded_off.get_or_insert(result.poisson.residual);
+        }
         Ok(StepReport {
             step,
             time_s,

@@ -34,7 +34,8 @@ impl Simulation {
     /// A rank no longer answers; the mesh can no longer be read.
     pub fn whole_field(&self) -> Result<Option<WholeField>> {
         let comm = self.engine.comm();
-        let [u, v, w] = self.stepper.velocity()?;
+        let velocity = self.stepper.velocity()?;
+        let [u, v, w] = velocity.each_ref().map(|x| x.as_ref());
         if comm.size() == 1 {
             return Ok(Some(WholeField {
                 mesh: self.mesh.clone(),

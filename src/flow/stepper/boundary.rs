@@ -4,17 +4,18 @@
 use std::rc::Rc;
 
 use super::Field;
-use super::fields::{Fields, field, field_from};
+use super::fields::{Fields, field, field_from, round, rounded};
 use crate::Result;
 use crate::cluster::Comm;
 use crate::flow::boundary::{BoundaryFaces, FaceKind, Vectors};
 use crate::flow::operators::{Operators, Scheme};
 use crate::flow::plain::Settings;
+use crate::kernel::Real;
 use crate::node::Buffer;
 use crate::sparse::Csr;
 use crate::split::Engine;
 
-pub(super) struct Boundary {
+pub(super) struct Boundary<T: Real> {
     faces: BoundaryFaces,
     interior: usize,
     by_faces: bool,
@@ -28,15 +29,15 @@ pub(super) struct Boundary {
     rim: Vec<u32>,
     outlet_base: Vec<f64>,
     /// `H_b u_b`: per node.
-    pub nodes: Field,
+    pub nodes: Field<T>,
     /// Fluxes through Dirichlet faces: per face.
-    pub flux: Buffer<f64>,
+    pub flux: Buffer<T>,
     /// Per cell, m/s2, with the force (symmetry-preserving); per face, m4/s2 (consistent).
-    pub momentum: Field,
+    pub momentum: Field<T>,
     /// The force per cell (consistent scheme).
-    pub force: Field,
+    pub force: Field<T>,
     /// `S/d_n p_b` at outlets: per face, m3/s2; empty where no outlet has a pressure.
-    pub pressure_flux: Option<Buffer<f64>>,
+    pub pressure_flux: Option<Buffer<T>>,
     /// Of all ranks' outlets.
     mean_pressure: f64,
     comm: Rc<Comm>,
@@ -49,9 +50,9 @@ fn same(a: &Vectors, b: &Vectors) -> bool {
     a.iter().zip(b).all(|(a, b)| bytes(a) == bytes(b))
 }
 
-impl Boundary {
+impl<T: Real> Boundary<T> {
     pub fn new(
-        engine: &Engine<f64>,
+        engine: &Engine<T>,
         ops: &Operators,
         settings: Settings,
         given: &Vectors,
@@ -102,7 +103,7 @@ impl Boundary {
             faces,
         };
         if has_outlet {
-            out.pressure_flux = Some(node.buffer_from(&out.outlet_base)?);
+            out.pressure_flux = Some(rounded(node, &out.outlet_base)?);
         }
         out.give(given)?;
         Ok(out)
@@ -126,17 +127,17 @@ impl Boundary {
         self.fresh = true;
         for k in 0..3 {
             let values = self.nodal.apply(&given[k]);
-            self.nodes[k].write()?[..values.len()].copy_from_slice(&values);
+            round(&values, self.nodes[k].write()?);
         }
         let (mut flux, mut sums) = self.faces.raw_flux(given);
         self.comm.combine(&mut sums, &mut [])?;
         self.faces.balance(&mut flux, sums[0], sums[1]);
-        self.flux.write()?[self.interior..self.interior + flux.len()].copy_from_slice(&flux);
+        round(&flux, &mut self.flux.write()?[self.interior..]);
         Ok(())
     }
 
     /// Sets the velocities of all boundary faces and their share of the next step's momentum.
-    pub fn update(&mut self, f: &Fields, settings: Settings) -> Result<()> {
+    pub fn update(&mut self, f: &Fields<T>, settings: Settings) -> Result<()> {
         if !self.live && !self.fresh {
             return Ok(());
         }
@@ -148,17 +149,19 @@ impl Boundary {
         for (i, &phi) in phi.iter().enumerate() {
             let o = faces.owner[i] as usize;
             let given = std::array::from_fn(|k| self.given[k][i]);
-            let value = faces.velocity(i, given, std::array::from_fn(|k| u[k][o]), phi);
+            let inside = std::array::from_fn(|k| u[k][o].f64());
+            let value = faces.velocity(i, given, inside, phi.f64());
             for k in 0..3 {
                 self.u_b[k][i] = value[k];
             }
         }
         for k in 0..3 {
-            let share = |i: usize| (settings.nu * faces.diffusion[i] - phi[i]) * self.u_b[k][i];
+            let share =
+                |i: usize| (settings.nu * faces.diffusion[i] - phi[i].f64()) * self.u_b[k][i];
             let out = self.momentum[k].write()?;
             if self.by_faces {
                 for i in 0..faces.len() {
-                    out[self.interior + i] = share(i);
+                    out[self.interior + i] = T::of(share(i));
                 }
             } else {
                 for &c in &self.rim {
@@ -167,7 +170,7 @@ impl Boundary {
                         .row(c as usize)
                         .map(|(i, v)| v * share(i))
                         .sum();
-                    out[c as usize] = settings.force[k] + inflow;
+                    out[c as usize] = T::of(settings.force[k] + inflow);
                 }
             }
         }
@@ -175,11 +178,11 @@ impl Boundary {
     }
 
     /// Power of the pressure at in- and outflow of all ranks, from cell pressures alone.
-    pub fn pressure_power(&self, f: &Fields, engine: &Engine<f64>) -> Result<f64> {
+    pub fn pressure_power(&self, f: &Fields<T>, engine: &Engine<T>) -> Result<f64> {
         engine.comm().sum(self.own_pressure_power(f)?)
     }
 
-    fn own_pressure_power(&self, f: &Fields) -> Result<f64> {
+    fn own_pressure_power(&self, f: &Fields<T>) -> Result<f64> {
         if self
             .faces
             .kind
@@ -190,18 +193,22 @@ impl Boundary {
             return Ok(0.0);
         }
         let phi = &f.phi.read()?[self.interior..self.interior + self.faces.len()];
-        if phi.iter().all(|&x| x == 0.0) {
+        if phi.iter().all(|&x| x == T::ZERO) {
             return Ok(0.0);
         }
         let p = f.p.read()?;
-        let beyond = self.faces.pressure_nodes.apply(f.p_hat.read()?);
+        let p_hat = f.p_hat.read()?;
+        let beyond = |i| {
+            let nodes = self.faces.pressure_nodes.row(i);
+            nodes.map(|(j, v)| v * p_hat[j].f64()).sum::<f64>()
+        };
         Ok((0..self.faces.len())
             .map(|i| {
                 let p_b = match self.faces.kind[i] {
                     FaceKind::Outlet(p) => p,
-                    _ => p[self.faces.owner[i] as usize] + beyond[i],
+                    _ => p[self.faces.owner[i] as usize].f64() + beyond(i),
                 };
-                phi[i] * p_b
+                phi[i].f64() * p_b
             })
             .sum())
     }

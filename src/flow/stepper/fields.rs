@@ -4,66 +4,80 @@ use super::Field;
 use crate::Result;
 use crate::flow::boundary::Vectors;
 use crate::flow::operators::Operators;
+use crate::kernel::Real;
 use crate::node::{Buffer, Node};
 
+/// Copies of velocity and flux.
+pub(super) type Saved<T> = ([Vec<T>; 3], Vec<T>);
+
 /// Buffers between and within steps; names as in [`plain`](crate::flow::plain).
-pub(super) struct Fields {
+pub(super) struct Fields<T: Real> {
     /// Velocity in cells, m/s.
-    pub u: Field,
+    pub u: Field<T>,
     /// `u*`: predicted without the pressure.
-    pub star: Field,
+    pub star: Field<T>,
     /// Predicted with the old pressure.
-    pub v: Field,
+    pub v: Field<T>,
     /// Convection, diffusion and force, m/s2; now and at the previous step.
-    pub r: Field,
-    pub r_old: Field,
+    pub r: Field<T>,
+    pub r_old: Field<T>,
     /// Pressure gradient in cells, m/s2; now and at the previous step.
-    pub g: Field,
+    pub g: Field<T>,
     /// Nodal velocities: of `u`, and of `v`.
-    pub uhat: Field,
-    pub uhat_e: Field,
+    pub uhat: Field<T>,
+    pub uhat_e: Field<T>,
     /// Momentum flux through faces, m4/s2.
-    pub flux: Field,
+    pub flux: Field<T>,
     /// Pressure in cells and at nodes, m2/s2.
-    pub p: Buffer<f64>,
-    pub p_hat: Buffer<f64>,
+    pub p: Buffer<T>,
+    pub p_hat: Buffer<T>,
     /// Flux through faces, m3/s; its forms on the way to the next one.
-    pub phi: Buffer<f64>,
-    pub psi: Buffer<f64>,
-    pub psi_old: Buffer<f64>,
+    pub phi: Buffer<T>,
+    pub psi: Buffer<T>,
+    pub psi_old: Buffer<T>,
     /// Right-hand side of the pressure equation.
-    pub b: Buffer<f64>,
+    pub b: Buffer<T>,
     /// Zeros in cells.
-    pub zero: Buffer<f64>,
+    pub zero: Buffer<T>,
     /// Constant parts, from the pressures given at outlets.
-    pub g_base: Field,
-    pub p_hat_base: Buffer<f64>,
+    pub g_base: Field<T>,
+    pub p_hat_base: Buffer<T>,
     /// Volume, one over volume, one over face length.
-    pub volume: Buffer<f64>,
-    pub per_volume: Buffer<f64>,
-    pub per_length: Buffer<f64>,
+    pub volume: Buffer<T>,
+    pub per_volume: Buffer<T>,
+    pub per_length: Buffer<T>,
 }
 
-pub(super) fn field(node: &Node, n: usize) -> Result<Field> {
+pub(super) fn field<T: Real>(node: &Node, n: usize) -> Result<Field<T>> {
     Ok([node.buffer(n)?, node.buffer(n)?, node.buffer(n)?])
 }
 
 /// A field whose halo other ranks fill.
-fn field_with_halo(node: &Node, n: usize, halo: usize) -> Result<Field> {
+fn field_with_halo<T: Real>(node: &Node, n: usize, halo: usize) -> Result<Field<T>> {
     let one = || node.buffer_with_halo(n, halo);
     Ok([one()?, one()?, one()?])
 }
 
-pub(super) fn field_from(node: &Node, v: &Vectors) -> Result<Field> {
+pub(super) fn field_from<T: Real>(node: &Node, v: &Vectors) -> Result<Field<T>> {
     let [a, b, c] = v;
-    Ok([
-        node.buffer_from(a)?,
-        node.buffer_from(b)?,
-        node.buffer_from(c)?,
-    ])
+    Ok([rounded(node, a)?, rounded(node, b)?, rounded(node, c)?])
 }
 
-impl Fields {
+/// A buffer that starts as `values`, rounded.
+pub(super) fn rounded<T: Real>(node: &Node, values: &[f64]) -> Result<Buffer<T>> {
+    let mut b = node.buffer(values.len())?;
+    round(values, b.write()?);
+    Ok(b)
+}
+
+/// `to[i] <- from[i]`, rounded.
+pub(super) fn round<T: Real>(from: &[f64], to: &mut [T]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = T::of(*from);
+    }
+}
+
+impl<T: Real> Fields<T> {
     pub fn new(node: &Node, ops: &Operators, u: &Vectors) -> Result<Self> {
         let (nc, nf, nn) = (ops.cells, ops.faces, ops.nodes);
         let inverse = |v: &[f64]| v.iter().map(|x| 1.0 / x).collect::<Vec<_>>();
@@ -72,7 +86,7 @@ impl Fields {
         let halo = ops.halo.len();
         let mut start = field_with_halo(node, nc, halo)?;
         for (field, u) in start.iter_mut().zip(u) {
-            field.write()?[..nc].copy_from_slice(&u[..nc]);
+            round(&u[..nc], field.write()?);
         }
         Ok(Self {
             u: start,
@@ -85,29 +99,29 @@ impl Fields {
             uhat_e: field(node, nn)?,
             flux: field(node, fluxes)?,
             p: node.buffer_with_halo(nc, halo)?,
-            p_hat: node.buffer_from(&ops.nodal_pressure_base)?,
+            p_hat: rounded(node, &ops.nodal_pressure_base)?,
             phi: node.buffer(nf)?,
             psi: node.buffer(nf)?,
             psi_old: node.buffer(nf)?,
             b: node.buffer(nc)?,
             zero: node.buffer(nc)?,
             g_base: field_from(node, &ops.gradient_base)?,
-            p_hat_base: node.buffer_from(&ops.nodal_pressure_base)?,
-            volume: node.buffer_from(&ops.volume)?,
-            per_volume: node.buffer_from(&inverse(&ops.volume))?,
-            per_length: node.buffer_from(&inverse(&ops.face_length))?,
+            p_hat_base: rounded(node, &ops.nodal_pressure_base)?,
+            volume: rounded(node, &ops.volume)?,
+            per_volume: rounded(node, &inverse(&ops.volume))?,
+            per_length: rounded(node, &inverse(&ops.face_length))?,
         })
     }
 
     /// Copies of velocity and flux.
-    pub fn save(&self) -> Result<(Vectors, Vec<f64>)> {
+    pub fn save(&self) -> Result<Saved<T>> {
         let [a, b, c] = &self.u;
         let u = [a.read()?.to_vec(), b.read()?.to_vec(), c.read()?.to_vec()];
         Ok((u, self.phi.read()?.to_vec()))
     }
 
     /// Puts copies back.
-    pub fn restore(&mut self, u: &Vectors, phi: &[f64]) -> Result<()> {
+    pub fn restore(&mut self, (u, phi): &Saved<T>) -> Result<()> {
         for (field, saved) in self.u.iter_mut().zip(u) {
             field.write()?[..saved.len()].copy_from_slice(saved);
         }

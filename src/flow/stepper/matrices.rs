@@ -1,40 +1,42 @@
 //! The operators as sliced-ELLPACK matrices in unified memory.
 
+use super::fields::rounded;
 use crate::Result;
 use crate::flow::operators::{Momentum, Operators, Planes};
+use crate::kernel::Real;
 use crate::node::{Buffer, Node};
 use crate::sparse::{Csr, Sell};
 
 /// All matrices of a step; empty ones (no nodes) cost their slice pointers only.
-pub(super) struct Matrices {
-    pub divergence: Sell<f64>,
-    pub pressure_flux: Sell<f64>,
-    pub pressure_flux_nodes: Sell<f64>,
-    pub flux_cells: Sell<f64>,
-    pub flux_nodes: Sell<f64>,
-    pub gradient_cells: Sell<f64>,
-    pub gradient_nodes: Sell<f64>,
-    pub nodal_velocity: Sell<f64>,
-    pub nodal_pressure: Sell<f64>,
-    pub momentum: MomentumMatrices,
+pub(super) struct Matrices<T: Real> {
+    pub divergence: Sell<T>,
+    pub pressure_flux: Sell<T>,
+    pub pressure_flux_nodes: Sell<T>,
+    pub flux_cells: Sell<T>,
+    pub flux_nodes: Sell<T>,
+    pub gradient_cells: Sell<T>,
+    pub gradient_nodes: Sell<T>,
+    pub nodal_velocity: Sell<T>,
+    pub nodal_pressure: Sell<T>,
+    pub momentum: MomentumMatrices<T>,
 }
 
-pub(super) enum MomentumMatrices {
+pub(super) enum MomentumMatrices<T: Real> {
     /// `K`, whose values a product fills: `nu D + E_C phi`, in the order of K's storage.
     Cells {
-        k: Sell<f64>,
-        convection: Sell<f64>,
-        diffusion: Buffer<f64>,
+        k: Sell<T>,
+        convection: Sell<T>,
+        diffusion: Buffer<T>,
     },
     /// Face fluxes, and `Omega^-1 M`.
     Faces {
-        cells: Sell<f64>,
-        nodes: Sell<f64>,
-        gather: Sell<f64>,
+        cells: Sell<T>,
+        nodes: Sell<T>,
+        gather: Sell<T>,
     },
 }
 
-impl MomentumMatrices {
+impl<T: Real> MomentumMatrices<T> {
     /// Stored elements of `K`, padding included.
     pub fn elements(&self) -> usize {
         match self {
@@ -44,12 +46,12 @@ impl MomentumMatrices {
     }
 }
 
-fn planes(node: &Node, p: &Planes) -> Result<Sell<f64>> {
+fn planes<T: Real>(node: &Node, p: &Planes) -> Result<Sell<T>> {
     let [a, b, c] = &p.val;
     Sell::build(node, p.rows, p.cols, &p.row_ptr, &p.col, &[a, b, c], true)
 }
 
-impl Matrices {
+impl<T: Real> Matrices<T> {
     pub fn new(node: &Node, ops: &Operators, nu: f64) -> Result<Self> {
         let sell = |a: &Csr| Sell::fixed(node, a);
         let momentum = match &ops.momentum {
@@ -83,8 +85,13 @@ impl Matrices {
 
 /// Rearranges the rows of `E_C` into the order in which K stores its elements (thesis section
 /// 2.3, equation 2.10), so that the product writes K's values in place.
-fn cells(node: &Node, diffusion: &Csr, convection: &Csr, nu: f64) -> Result<MomentumMatrices> {
-    let k = Sell::from_csr(node, diffusion)?;
+fn cells<T: Real>(
+    node: &Node,
+    diffusion: &Csr,
+    convection: &Csr,
+    nu: f64,
+) -> Result<MomentumMatrices<T>> {
+    let k = Sell::<T>::from_csr(node, diffusion)?;
     let mut entry = vec![u32::MAX; k.elements()];
     let mut base = vec![0.0; k.elements()];
     for (e, &at) in k.position().iter().enumerate() {
@@ -100,6 +107,6 @@ fn cells(node: &Node, diffusion: &Csr, convection: &Csr, nu: f64) -> Result<Mome
     Ok(MomentumMatrices::Cells {
         k,
         convection: Sell::fixed(node, &by_element)?,
-        diffusion: node.buffer_from(&base)?,
+        diffusion: rounded(node, &base)?,
     })
 }

@@ -9,16 +9,18 @@ mod boundary;
 mod fields;
 mod matrices;
 mod momentum;
+mod precise;
 mod pressure;
 mod report;
 mod sites;
 
+pub use precise::PreciseStepper;
 pub use report::{Monitor, StepResult};
 
 use std::rc::Rc;
 
 use boundary::Boundary;
-use fields::Fields;
+use fields::{Fields, Saved};
 use matrices::Matrices;
 use sites::Sites;
 
@@ -26,28 +28,28 @@ use crate::cluster::{Halo, Reach};
 use crate::flow::boundary::Vectors;
 use crate::flow::operators::{Operators, Scheme};
 use crate::flow::plain::Settings;
-use crate::kernel::Kernel;
-use crate::linear::{Preconditioner, Solution, Solver};
+use crate::kernel::{Kernel, Real};
+use crate::linear::{Precise, Preconditioner, Solution, Solver};
 use crate::node::Buffer;
 use crate::split::{Engine, Operands, Place, Site};
 use crate::{Error, Result};
 
 /// Three buffers: a vector field by components.
-pub(crate) type Field = [Buffer<f64>; 3];
+pub(crate) type Field<T> = [Buffer<T>; 3];
 
-/// A flow on a node.
-pub struct Stepper {
+/// A flow on a node, computed in `T`.
+pub struct Stepper<T: Real = f64> {
     scheme: Scheme,
     settings: Settings,
     cells: usize,
     /// Cells of all ranks.
     all_cells: f64,
     halo: Rc<Halo>,
-    f: Fields,
-    m: Matrices,
-    boundary: Boundary,
-    poisson: Solver,
-    s: Sites,
+    f: Fields<T>,
+    m: Matrices<T>,
+    boundary: Boundary<T>,
+    poisson: Solver<T>,
+    s: Sites<T>,
     theta: f64,
     /// Energy produced and dissipated per theta at the start of the last step.
     budget: Option<(f64, f64)>,
@@ -60,7 +62,7 @@ pub struct Stepper {
     volume_norm: f64,
 }
 
-impl Stepper {
+impl<T: Precise> Stepper<T> {
     /// Puts the operators into unified memory and starts from the cell velocities `u` and the
     /// velocities `given` at Dirichlet faces. The fluxes start as those of `u`, made free of
     /// divergence; the pressure as that of a first step of length `dt` from the outlets' mean
@@ -69,7 +71,7 @@ impl Stepper {
     /// # Errors
     /// Out of memory; the device failed; the pressure solve does not converge.
     pub fn new(
-        engine: &Engine<f64>,
+        engine: &Engine<T>,
         ops: &Operators,
         settings: Settings,
         u: &Vectors,
@@ -84,7 +86,7 @@ impl Stepper {
     /// # Errors
     /// As [`Stepper::new`].
     pub fn with(
-        engine: &Engine<f64>,
+        engine: &Engine<T>,
         ops: &Operators,
         settings: Settings,
         preconditioner: Preconditioner,
@@ -124,21 +126,21 @@ impl Stepper {
         Ok(stepper)
     }
 
-    fn start(&mut self, engine: &Engine<f64>, dt: f64, given: &Vectors) -> Result<()> {
+    fn start(&mut self, engine: &Engine<T>, dt: f64, given: &Vectors) -> Result<()> {
         self.exchange_velocity()?;
         self.nodal_velocity(engine, false)?;
         self.flux_of(engine, false)?;
         self.project(engine, 1.0)?;
-        let (u, phi) = self.f.save()?;
-        let pressure = self.boundary.mean_pressure();
+        let saved = self.f.save()?;
+        let pressure = T::of(self.boundary.mean_pressure());
         self.f.p.write()?[..self.cells].fill(pressure);
         self.f.p.halo_mut()?.fill(pressure);
         self.correct(engine, 0.0)?;
-        self.restore(&u, &phi)?;
+        self.restore(&saved)?;
         self.boundary.update(&self.f, self.settings)?;
         self.monitor_speed(engine)?;
         self.advance(engine, dt, given)?;
-        self.restore(&u, &phi)?;
+        self.restore(&saved)?;
         self.boundary.give(given)?;
         self.boundary.update(&self.f, self.settings)?;
         (self.theta, self.budget, self.dt_old) = (0.0, None, None);
@@ -152,8 +154,8 @@ impl Stepper {
         self.halo.update(Reach::Node, &mut [a, b, c])
     }
 
-    fn restore(&mut self, u: &Vectors, phi: &[f64]) -> Result<()> {
-        self.f.restore(u, phi)?;
+    fn restore(&mut self, saved: &Saved<T>) -> Result<()> {
+        self.f.restore(saved)?;
         self.exchange_velocity()
     }
 
@@ -161,7 +163,7 @@ impl Stepper {
     ///
     /// # Errors
     /// The device failed; the pressure solve does not converge.
-    pub fn step(&mut self, engine: &Engine<f64>, dt: f64, given: &Vectors) -> Result<StepResult> {
+    pub fn step(&mut self, engine: &Engine<T>, dt: f64, given: &Vectors) -> Result<StepResult> {
         let poisson = self.advance(engine, dt, given)?;
         let energy = self.monitor_speed(engine)?;
         let monitor = self.monitor(engine)?;
@@ -172,7 +174,7 @@ impl Stepper {
         })
     }
 
-    fn advance(&mut self, engine: &Engine<f64>, dt: f64, given: &Vectors) -> Result<Solution> {
+    fn advance(&mut self, engine: &Engine<T>, dt: f64, given: &Vectors) -> Result<Solution> {
         // Adams-Bashforth with a variable step, Euler at first.
         let ratio = self.dt_old.map_or(0.0, |old| dt / old);
         let (c1, c0) = (dt * (1.0 + 0.5 * ratio), dt * (-0.5 * ratio));
@@ -208,14 +210,14 @@ impl Stepper {
 
     /// `L p = -M psi / dt`, `phi = psi - dt F_0 p`. What round-off leaves of the divergence of
     /// the present fluxes, `eps sum |phi| / dt`, is not solved for.
-    fn project(&mut self, engine: &Engine<f64>, dt: f64) -> Result<Solution> {
+    fn project(&mut self, engine: &Engine<T>, dt: f64) -> Result<Solution> {
         self.divergence(engine, dt)?;
         let Settings {
             tolerance,
             max_iterations,
             ..
         } = self.settings;
-        let floor = f64::EPSILON * 2.0 * self.rate_max * self.volume_norm / dt;
+        let floor = T::EPSILON * 2.0 * self.rate_max * self.volume_norm / dt;
         let (b, p) = (&mut self.f.b, &mut self.f.p);
         let solution = self
             .poisson
@@ -247,7 +249,7 @@ impl Stepper {
     ///
     /// # Errors
     /// A transfer or mapping failed.
-    pub fn velocity(&self) -> Result<[&[f64]; 3]> {
+    pub fn velocity(&self) -> Result<[&[T]; 3]> {
         let [a, b, c] = &self.f.u;
         Ok([a.read()?, b.read()?, c.read()?])
     }
@@ -256,7 +258,7 @@ impl Stepper {
     ///
     /// # Errors
     /// A transfer or mapping failed.
-    pub fn pressure(&self) -> Result<&[f64]> {
+    pub fn pressure(&self) -> Result<&[T]> {
         self.f.p.read()
     }
 
@@ -264,7 +266,7 @@ impl Stepper {
     ///
     /// # Errors
     /// A transfer or mapping failed.
-    pub fn flux(&self) -> Result<&[f64]> {
+    pub fn flux(&self) -> Result<&[T]> {
         self.f.phi.read()
     }
 
@@ -282,9 +284,9 @@ impl Stepper {
 }
 
 /// Calls `site`, whose reductions are dropped.
-fn call(engine: &Engine<f64>, site: &mut Site<f64>, o: Operands<'_, '_, f64>) -> Result<()> {
+fn call<T: Real>(engine: &Engine<T>, site: &mut Site<T>, o: Operands<'_, '_, T>) -> Result<()> {
     engine.post(site, o)
 }
 
-/// A kernel of the list, in double precision.
-type K = Kernel<f64>;
+/// A kernel of the list.
+type K<T> = Kernel<T>;

@@ -5,16 +5,17 @@ use super::{Field, Operands, Result, Stepper, call};
 use crate::cluster::Reach;
 use crate::flow::operators::Scheme;
 use crate::flow::plain::{THETA_GAIN, THETA_MAX, THETA_MIN};
+use crate::linear::Precise;
 use crate::node::Buffer;
 use crate::split::Engine;
 
-fn three(f: &mut Field) -> [&mut Buffer<f64>; 3] {
+fn three<T: Precise>(f: &mut Field<T>) -> [&mut Buffer<T>; 3] {
     f.each_mut()
 }
 
-impl Stepper {
+impl<T: Precise> Stepper<T> {
     /// `values(K) = nu D + E_C phi`, then `R = K u + boundary and force`.
-    pub(super) fn momentum_by_cells(&mut self, engine: &Engine<f64>) -> Result<()> {
+    pub(super) fn momentum_by_cells(&mut self, engine: &Engine<T>) -> Result<()> {
         let MomentumMatrices::Cells {
             k,
             convection,
@@ -31,7 +32,7 @@ impl Stepper {
                 own: &[diffusion],
                 gather: &[&self.f.phi],
                 mats: &[convection],
-                scalars: &[1.0],
+                scalars: &[T::of(1.0)],
                 ..Operands::default()
             },
         )?;
@@ -49,7 +50,7 @@ impl Stepper {
     }
 
     /// Nodal velocities of `u`, or of the prediction: `H_v u + H_b u_b`.
-    pub(super) fn nodal_velocity(&mut self, engine: &Engine<f64>, predicted: bool) -> Result<()> {
+    pub(super) fn nodal_velocity(&mut self, engine: &Engine<T>, predicted: bool) -> Result<()> {
         if self.f.uhat[0].is_empty() {
             return Ok(());
         }
@@ -73,7 +74,7 @@ impl Stepper {
 
     /// Momentum fluxes through faces with the present upwinding, then their balance in cells.
     /// The upwinding follows the energy budget of the step before, so that one pass gives both.
-    pub(super) fn momentum_by_faces(&mut self, engine: &Engine<f64>) -> Result<()> {
+    pub(super) fn momentum_by_faces(&mut self, engine: &Engine<T>) -> Result<()> {
         if self.budget.is_none() {
             self.theta = THETA_MIN;
             self.face_fluxes(engine)?;
@@ -102,7 +103,7 @@ impl Stepper {
         )
     }
 
-    fn face_fluxes(&mut self, engine: &Engine<f64>) -> Result<()> {
+    fn face_fluxes(&mut self, engine: &Engine<T>) -> Result<()> {
         let MomentumMatrices::Faces { cells, nodes, .. } = &self.m.momentum else {
             return Ok(());
         };
@@ -115,7 +116,7 @@ impl Stepper {
                 own: &[&self.f.phi, base_u, base_v, base_w],
                 gather: &[u, v, w, a, b, c],
                 mats: &[cells, nodes],
-                scalars: &[0.5 * self.theta, self.settings.nu],
+                scalars: &[T::of(0.5 * self.theta), T::of(self.settings.nu)],
                 ..Operands::default()
             },
         )?;
@@ -127,19 +128,14 @@ impl Stepper {
                 ..Operands::default()
             },
         )?;
-        let produced = s[0] - power[0] + self.boundary.pressure_power(&self.f, engine)?;
-        self.budget = Some((produced, 0.5 * s[1]));
+        let produced =
+            s[0].f64() - power[0].f64() + self.boundary.pressure_power(&self.f, engine)?;
+        self.budget = Some((produced, 0.5 * s[1].f64()));
         Ok(())
     }
 
     /// `u* = u + c1 R + c0 R_old`, `v = u* - dt g`, with halos.
-    pub(super) fn predict(
-        &mut self,
-        engine: &Engine<f64>,
-        c1: f64,
-        c0: f64,
-        dt: f64,
-    ) -> Result<()> {
+    pub(super) fn predict(&mut self, engine: &Engine<T>, c1: f64, c0: f64, dt: f64) -> Result<()> {
         let f = &mut self.f;
         let [s0, s1, s2] = f.star.each_mut();
         let [v0, v1, v2] = f.v.each_mut();
@@ -151,7 +147,7 @@ impl Stepper {
             Operands {
                 out: &mut [s0, s1, s2, v0, v1, v2],
                 own: &[u0, u1, u2, r0, r1, r2, o0, o1, o2, g0, g1, g2],
-                scalars: &[c1, c0, dt],
+                scalars: &[T::of(c1), T::of(c0), T::of(dt)],
                 ..Operands::default()
             },
         )?;

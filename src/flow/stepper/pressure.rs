@@ -2,12 +2,13 @@
 
 use super::{Operands, Result, Stepper, call};
 use crate::flow::operators::Scheme;
+use crate::linear::Precise;
 use crate::split::Engine;
 
-impl Stepper {
+impl<T: Precise> Stepper<T> {
     /// `psi = A (Gamma u + Delta uhat)` of the present velocity with the given fluxes; where
     /// `old`, it is kept to be compared with `phi`.
-    pub(super) fn flux_of(&mut self, engine: &Engine<f64>, old: bool) -> Result<()> {
+    pub(super) fn flux_of(&mut self, engine: &Engine<T>, old: bool) -> Result<()> {
         let f = &mut self.f;
         let out = if old { &mut f.psi_old } else { &mut f.psi };
         let ([u, v, w], [a, b, c]) = (&f.u, &f.uhat);
@@ -30,7 +31,7 @@ impl Stepper {
 
     /// `psi` of the prediction: of `v` (symmetry-preserving), or of `u*` with the nodal values
     /// of `v` (consistent).
-    pub(super) fn flux_of_prediction(&mut self, engine: &Engine<f64>) -> Result<()> {
+    pub(super) fn flux_of_prediction(&mut self, engine: &Engine<T>) -> Result<()> {
         let f = &mut self.f;
         let [u, v, w] = match self.scheme {
             Scheme::SymmetryPreserving => &f.v,
@@ -51,7 +52,7 @@ impl Stepper {
     }
 
     /// `psi += kappa (phi - psi_old)`, `kappa = max(0, 1 - 4 dt (U_max/h + nu/h^2))`.
-    pub(super) fn fade_in_old_flux(&mut self, engine: &Engine<f64>, dt: f64) -> Result<()> {
+    pub(super) fn fade_in_old_flux(&mut self, engine: &Engine<T>, dt: f64) -> Result<()> {
         let f = &mut self.f;
         call(
             engine,
@@ -59,14 +60,17 @@ impl Stepper {
             Operands {
                 inout: &mut [&mut f.psi],
                 own: &[&f.phi, &f.psi_old, &f.per_length],
-                scalars: &[4.0 * dt * self.fastest, 4.0 * dt * self.settings.nu],
+                scalars: &[
+                    T::of(4.0 * dt * self.fastest),
+                    T::of(4.0 * dt * self.settings.nu),
+                ],
                 ..Operands::default()
             },
         )
     }
 
     /// `psi += a F_0 p`, through `phi`, which is free until the step closes.
-    pub(super) fn pressure_flux(&mut self, engine: &Engine<f64>, a: f64) -> Result<()> {
+    pub(super) fn pressure_flux(&mut self, engine: &Engine<T>, a: f64) -> Result<()> {
         let f = &mut self.f;
         call(
             engine,
@@ -76,7 +80,7 @@ impl Stepper {
                 own: &[&f.psi],
                 gather: &[&f.p],
                 mats: &[&self.m.pressure_flux],
-                scalars: &[a],
+                scalars: &[T::of(a)],
                 ..Operands::default()
             },
         )?;
@@ -85,7 +89,7 @@ impl Stepper {
     }
 
     /// `psi -= dt (T p_hat + outlet pressures)`.
-    pub(super) fn lean(&mut self, engine: &Engine<f64>, dt: f64) -> Result<()> {
+    pub(super) fn lean(&mut self, engine: &Engine<T>, dt: f64) -> Result<()> {
         let f = &mut self.f;
         call(
             engine,
@@ -95,7 +99,7 @@ impl Stepper {
                 own: &[&f.psi],
                 gather: &[&f.p_hat],
                 mats: &[&self.m.pressure_flux_nodes],
-                scalars: &[-dt],
+                scalars: &[T::of(-dt)],
                 ..Operands::default()
             },
         )?;
@@ -107,7 +111,7 @@ impl Stepper {
                 Operands {
                     inout: &mut [&mut f.psi],
                     own: &[base],
-                    scalars: &[-dt],
+                    scalars: &[T::of(-dt)],
                     ..Operands::default()
                 },
             )?;
@@ -116,7 +120,7 @@ impl Stepper {
     }
 
     /// `b = -M psi / dt`.
-    pub(super) fn divergence(&mut self, engine: &Engine<f64>, dt: f64) -> Result<()> {
+    pub(super) fn divergence(&mut self, engine: &Engine<T>, dt: f64) -> Result<()> {
         let f = &mut self.f;
         call(
             engine,
@@ -126,14 +130,14 @@ impl Stepper {
                 own: &[&f.zero],
                 gather: &[&f.psi],
                 mats: &[&self.m.divergence],
-                scalars: &[-1.0 / dt],
+                scalars: &[T::of(-1.0 / dt)],
                 ..Operands::default()
             },
         )
     }
 
     /// `phi = psi - dt F_0 p`: free of divergence to the solver's accuracy.
-    pub(super) fn close(&mut self, engine: &Engine<f64>, dt: f64) -> Result<()> {
+    pub(super) fn close(&mut self, engine: &Engine<T>, dt: f64) -> Result<()> {
         let f = &mut self.f;
         call(
             engine,
@@ -143,14 +147,14 @@ impl Stepper {
                 own: &[&f.psi],
                 gather: &[&f.p],
                 mats: &[&self.m.pressure_flux],
-                scalars: &[-dt],
+                scalars: &[T::of(-dt)],
                 ..Operands::default()
             },
         )
     }
 
     /// `p_hat = H_0 p`, `g = G p`, `u = u* - dt g`.
-    pub(super) fn correct(&mut self, engine: &Engine<f64>, dt: f64) -> Result<()> {
+    pub(super) fn correct(&mut self, engine: &Engine<T>, dt: f64) -> Result<()> {
         let f = &mut self.f;
         if !f.p_hat.is_empty() {
             call(
@@ -161,7 +165,7 @@ impl Stepper {
                     own: &[&f.p_hat_base],
                     gather: &[&f.p],
                     mats: &[&self.m.nodal_pressure],
-                    scalars: &[1.0],
+                    scalars: &[T::of(1.0)],
                     ..Operands::default()
                 },
             )?;
@@ -177,7 +181,7 @@ impl Stepper {
                 own: &[s0, s1, s2, b0, b1, b2],
                 gather: &[&f.p, &f.p_hat],
                 mats: &[&self.m.gradient_cells, &self.m.gradient_nodes],
-                scalars: &[dt],
+                scalars: &[T::of(dt)],
                 ..Operands::default()
             },
         )

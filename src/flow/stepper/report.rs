@@ -1,6 +1,7 @@
 //! What a step tells, and the kernels that find it out.
 
 use super::{Operands, Result, Solution, Stepper};
+use crate::linear::Precise;
 use crate::split::Engine;
 
 /// Courant numbers per second of dt, and the continuity error.
@@ -27,12 +28,12 @@ pub struct StepResult {
     pub monitor: Monitor,
 }
 
-impl Stepper {
+impl<T: Precise> Stepper<T> {
     /// Courant rates and continuity of the present fluxes.
     ///
     /// # Errors
     /// The device failed.
-    pub fn monitor(&mut self, engine: &Engine<f64>) -> Result<Monitor> {
+    pub fn monitor(&mut self, engine: &Engine<T>) -> Result<Monitor> {
         let s = engine.run(
             &mut self.s.monitor,
             Operands {
@@ -42,17 +43,18 @@ impl Stepper {
                 ..Operands::default()
             },
         )?;
-        self.rate_max = s[1];
+        let [rates, rate_max, divergence_sum, divergence_max] = s.map(T::f64);
+        self.rate_max = rate_max;
         Ok(Monitor {
-            rate_mean: s[0] / self.all_cells,
-            rate_max: s[1],
-            divergence_sum: s[2],
-            divergence_max: s[3],
+            rate_mean: rates / self.all_cells,
+            rate_max,
+            divergence_sum,
+            divergence_max,
         })
     }
 
     /// Kinetic energy of the present velocity; keeps the largest speed for the next step.
-    pub(super) fn monitor_speed(&mut self, engine: &Engine<f64>) -> Result<f64> {
+    pub(super) fn monitor_speed(&mut self, engine: &Engine<T>) -> Result<f64> {
         let [u, v, w] = &self.f.u;
         let s = engine.run(
             &mut self.s.speed,
@@ -61,8 +63,8 @@ impl Stepper {
                 ..Operands::default()
             },
         )?;
-        self.fastest = s[1].sqrt();
-        Ok(0.5 * s[0])
+        self.fastest = s[1].f64().sqrt();
+        Ok(0.5 * s[0].f64())
     }
 
     /// Upwinding used in the last step (consistent scheme).

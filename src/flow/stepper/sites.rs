@@ -1,29 +1,32 @@
 //! The call sites of a step.
 
 use super::K;
-use crate::Result;
 use crate::flow::operators::{Operators, Scheme};
-use crate::kernel;
+use crate::kernel::{self, Real};
 use crate::split::{Engine, Place, Site};
+use crate::{Error, Result};
 
 /// Makes the struct, its constructor and the list of its members from one table.
 macro_rules! sites {
     ($($name:ident: $op:ident, $label:literal, $rows:expr, $schemes:expr;)*) => {
         /// One member per place where a step calls a kernel.
-        pub(super) struct Sites {
-            $(pub $name: Site<f64>,)*
+        pub(super) struct Sites<T: Real> {
+            $(pub $name: Site<T>,)*
         }
 
-        impl Sites {
+        impl<T: Real> Sites<T> {
             /// `elements`: stored elements of the momentum matrix, 0 without one.
-            pub fn new(engine: &Engine<f64>, ops: &Operators, elements: usize) -> Result<Self> {
+            pub fn new(engine: &Engine<T>, ops: &Operators, elements: usize) -> Result<Self> {
                 let rows = Rows::of(ops, elements);
-                let mut sites = Self {
-                    $($name: {
-                        let kernel: K = kernel::$op::kernel();
-                        engine.site(kernel, $label, $rows(&rows))?
-                    },)*
+                let table: Vec<(K<T>, &str, usize)> =
+                    vec![$((kernel::$op::kernel(), $label, $rows(&rows))),*];
+                let made = table.into_iter().map(|(k, label, rows)| engine.site(k, label, rows));
+                let made: Vec<Site<T>> = made.collect::<Result<_>>()?;
+                // One way out for all of them: nineteen would be most of this function.
+                let Ok([$($name),*]) = <[Site<T>; _]>::try_from(made) else {
+                    return Err(Error::failure("a call site is missing", "report this as a defect"));
                 };
+                let mut sites = Self { $($name),* };
                 sites.momentum_flux.count_only(ops.counted_faces);
                 Ok(sites)
             }

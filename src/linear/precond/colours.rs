@@ -5,14 +5,11 @@
 //! it is linked to: ranks exchange the names of these at their borders until none changes.
 
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 use crate::Result;
 use crate::cluster::{Comm, Halo, Reach};
-use crate::kernel::Real;
-use crate::node::padded;
+use crate::node::{Node, padded};
 use crate::sparse::Csr;
-use crate::split::Engine;
 
 /// The rows of a rank: colour, and part, of each; no colours where two are not enough.
 struct Own {
@@ -58,11 +55,7 @@ impl Own {
 ///
 /// # Errors
 /// Out of memory; a rank no longer answers.
-pub(super) fn colours<T: Real>(
-    engine: &Engine<T>,
-    a: &Csr,
-    halo: &Rc<Halo>,
-) -> Result<Option<Vec<bool>>> {
+pub(super) fn colours(node: &Node, a: &Csr, halo: &Halo) -> Result<Option<Vec<bool>>> {
     let mut own = Own::of(a);
     let comm = halo.comm();
     if comm.size() == 1 {
@@ -75,7 +68,7 @@ pub(super) fn colours<T: Real>(
     let first = (comm.rank() as u64) << 32;
     let mut name: Vec<u64> = (0..own.parts as u64).map(|p| first + p).collect();
     let mut turned = vec![false; own.parts];
-    let mut labels = engine.node.buffer_with_halo::<f64>(a.rows, halo.len())?;
+    let mut labels = node.buffer_with_halo::<f64>(a.rows, halo.len())?;
     let all = loop {
         for (i, label) in labels.write()?[..a.rows].iter_mut().enumerate() {
             let part = own.part[i] as usize;
@@ -130,7 +123,6 @@ fn beside_nobody(a: &Csr, own: Own, halo: &Halo) -> Option<Vec<bool>> {
 mod tests {
     use super::*;
     use crate::node::{Config, DeviceChoice};
-    use crate::split::Policy;
 
     /// A ring of `n` rows.
     fn ring(n: usize) -> Csr {
@@ -148,8 +140,8 @@ mod tests {
             threads: Some(1),
             ..Config::default()
         };
-        let engine = Engine::<f64>::open(&config, Policy::Auto).expect("a node");
-        let colours = |a: &Csr| colours(&engine, a, &Halo::none()).expect("colours");
+        let node = Node::open(&config).expect("a node");
+        let colours = |a: &Csr| colours(&node, a, &Halo::none()).expect("colours");
         let colour = colours(&ring(8)).expect("two");
         assert!((0..8).all(|i| colour[i] == (i % 2 == 1)));
         assert!(colours(&ring(9)).is_none());

@@ -15,7 +15,7 @@ use super::colours::colours;
 use crate::Result;
 use crate::cluster::{Halo, Reach};
 use crate::kernel::{self, Real};
-use crate::node::{Buffer, padded};
+use crate::node::{Buffer, Node, padded};
 use crate::sparse::{Csr, Sell};
 use crate::split::{Engine, Operands, Place, Site};
 
@@ -84,14 +84,23 @@ impl Colour {
     }
 }
 
-impl<T: Real> Halves<T> {
-    /// Prepares the elimination for `a`, symmetric and of unit diagonal, whose rows wait for `halo`;
-    /// none if two colours are not enough, or one is. All ranks must call this together.
-    ///
-    /// # Errors
-    /// Out of memory; a rank no longer answers.
-    pub fn new(engine: &Engine<T>, a: &Csr, halo: &Rc<Halo>) -> Result<Option<Self>> {
-        let Some(colour) = colours(engine, a, halo)? else {
+/// The matrices of the elimination, whatever the precision.
+struct Parts {
+    ones: Colour,
+    twos: Colour,
+    /// Rows of each colour, filled up.
+    n1: usize,
+    n2: usize,
+    first: Csr,
+    second: Csr,
+    down: Csr,
+    up: Csr,
+    only_first: Csr,
+}
+
+impl Parts {
+    fn new(node: &Node, a: &Csr, halo: &Halo) -> Result<Option<Self>> {
+        let Some(colour) = colours(node, a, halo)? else {
             return Ok(None);
         };
         let mut ones = Colour::of(a, halo, |i| !colour[i]);
@@ -138,23 +147,52 @@ impl<T: Real> Halves<T> {
                 row.push((i as u32, 1.0));
             }
         });
+        Ok(Some(Self {
+            ones,
+            twos,
+            n1,
+            n2,
+            first,
+            second,
+            down,
+            up,
+            only_first,
+        }))
+    }
+}
+
+impl<T: Real> Halves<T> {
+    /// Prepares the elimination for `a`, symmetric and of unit diagonal, whose rows wait for `halo`;
+    /// none if two colours are not enough, or one is. All ranks must call this together.
+    ///
+    /// # Errors
+    /// Out of memory; a rank no longer answers.
+    pub fn new(engine: &Engine<T>, a: &Csr, halo: &Rc<Halo>) -> Result<Option<Self>> {
         let (node, n) = (&engine.node, a.rows);
+        let Some(parts) = Parts::new(node, a, halo)? else {
+            return Ok(None);
+        };
+        let Parts { ones, twos, .. } = parts;
         let sum = |label| engine.site(kernel::spmv_add::kernel(), label, n);
-        let (first, second) = (Sell::fixed(node, &first)?, Sell::fixed(node, &second)?);
-        let mut product = engine.site(kernel::spmv::kernel(), "poisson eliminated half", n1)?;
+        let (first, second) = (
+            Sell::fixed(node, &parts.first)?,
+            Sell::fixed(node, &parts.second)?,
+        );
+        let mut product =
+            engine.site(kernel::spmv::kernel(), "poisson eliminated half", parts.n1)?;
         engine.keep_border(&mut product, &twos.halo, &first);
         Ok(Some(Self {
             first,
             second,
-            down: Sell::fixed(node, &down)?,
-            up: Sell::fixed(node, &up)?,
-            only_first: Sell::fixed(node, &only_first)?,
-            u: node.buffer_with_halo(n1, ones.halo.len())?,
+            down: Sell::fixed(node, &parts.down)?,
+            up: Sell::fixed(node, &parts.up)?,
+            only_first: Sell::fixed(node, &parts.only_first)?,
+            u: node.buffer_with_halo(parts.n1, ones.halo.len())?,
             t: node.buffer_with_halo(n, halo.len())?,
-            z: node.buffer_with_halo(n2, twos.halo.len())?,
+            z: node.buffer_with_halo(parts.n2, twos.halo.len())?,
             base: node.buffer(n)?,
             product,
-            start: engine.site(kernel::fsai_begin::kernel(), "poisson half start", n2)?,
+            start: engine.site(kernel::fsai_begin::kernel(), "poisson half start", parts.n2)?,
             save: sum("poisson eliminated residual")?,
             solution: sum("poisson half end")?,
             halo: Rc::clone(halo),

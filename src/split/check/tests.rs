@@ -123,18 +123,18 @@ fn the_source_in_single_precision_has_no_double() {
     let double = |w: &String| w.contains("double") || w.contains("fp64");
     // 0.5 is a double, 0.5f is not.
     let literal = |w: &String| w.contains('.') && w.parse::<f64>().is_ok();
-    let single = words(&super::super::launch::source(&f32::kernels(), 1));
+    let single = words(&super::super::launch::source(&list::<f32>(), 1));
     assert!(single.len() > 1000);
     let found: Vec<_> = single.iter().filter(|w| double(w) || literal(w)).collect();
     assert!(found.is_empty(), "{found:?}");
-    let both = words(&super::super::launch::source(&list(), 1));
+    let both = words(&super::super::launch::source(&list::<f64>(), 1));
     assert!(both.iter().any(double));
 }
 
 /// Section 6.9 of the OpenCL C specification; most compilers take it all the same.
 #[test]
 fn the_source_has_no_macros_of_any_number_of_arguments() {
-    let all = words(&super::super::launch::source(&list(), 1));
+    let all = words(&super::super::launch::source(&list::<f64>(), 1));
     assert!(all.iter().any(|w| w == "EACH_ENTRY"));
     let found: Vec<_> = all
         .iter()
@@ -143,33 +143,35 @@ fn the_source_has_no_macros_of_any_number_of_arguments() {
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// What processors without fused multiply-adds run.
+/// What processors without AVX-512, and those without fused multiply-adds, run.
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn soft_numbers_compute_the_same_bits() {
-    use crate::kernel::{soft_list, soft_solver};
-    fn compare<T: Real>(fast: Vec<Kernel<T>>, soft: Vec<Kernel<T>>) {
+fn older_processors_compute_the_same_bits() {
+    use crate::kernel::older_lists;
+    fn compare<T: Real>() {
         let config = Config {
             device: DeviceChoice::None,
             threads: Some(1),
             ..Config::default()
         };
         let engine = Engine::<T>::open(&config, Policy::default()).unwrap();
-        for (fast, soft) in fast.into_iter().zip(soft) {
+        let [narrow, soft] = older_lists();
+        for ((fast, narrow), soft) in list::<T>().into_iter().zip(narrow).zip(soft) {
             for (seed, rows) in [77, 2 * crate::node::BLOCK + 77, 3000]
                 .into_iter()
                 .enumerate()
             {
-                let results = [fast, soft].map(|kernel| {
+                let results = [fast, narrow, soft].map(|kernel| {
                     let mut case = random_case(&engine.node, kernel, rows, seed as u64).unwrap();
                     case.run(&engine, 0.0).unwrap()
                 });
-                assert!(results[0] == results[1], "{} on {rows} rows", fast.name);
+                assert!(results[0] == results[1], "{}, {rows} rows, AVX2", fast.name);
+                assert!(results[0] == results[2], "{}, {rows} rows, soft", fast.name);
             }
         }
     }
-    compare(list(), soft_list());
-    compare(f32::kernels(), soft_solver());
+    compare::<f64>();
+    compare::<f32>();
 }
 
 #[test]

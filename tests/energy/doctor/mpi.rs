@@ -10,8 +10,14 @@ fn launcher_and_library_are_of_one_mpi() {
     let mut s = scene(&made);
     content(&s, "mpi");
     s.mpi = Some("Open MPI v4.1.4, package: Debian OpenMPI".to_owned());
-    let parts = ["Open MPI 4.1.4, but there is no mpirun", "openmpi-bin"];
+    let parts = [
+        "Open MPI 4.1.4, but there is no mpirun",
+        "install openmpi-bin",
+    ];
     finds(&s, "mpi", Status::Warning, &parts);
+    s.mpi = Some("MPICH Version:      4.0.2".to_owned());
+    finds(&s, "mpi", Status::Warning, &["apt install mpich"]);
+    s.mpi = Some("Open MPI v4.1.4, package: Debian OpenMPI".to_owned());
     s.program =
         |name, _| (name == "mpirun").then(|| "mpirun (Open MPI) 4.1.2\n\nReport bugs\n".to_owned());
     content(&s, "mpi");
@@ -20,7 +26,7 @@ fn launcher_and_library_are_of_one_mpi() {
     s.variable = |name| (name == "PATH").then(|| "/bin:/opt/mpi/bin".to_owned());
     content(&s, "mpi");
     let found = one(&s, "mpi").what;
-    has(&found, &["by Open MPI 4.1.2 (/opt/mpi/bin/mpirun)"]);
+    has(&found, &["and /opt/mpi/bin/mpirun is Open MPI 4.1.2"]);
 
     s.program = |name, _| match name {
         "mpirun" => Some("HYDRA build details:\n    Version:  4.0.2\n".to_owned()),
@@ -29,7 +35,7 @@ fn launcher_and_library_are_of_one_mpi() {
     let parts = [
         "built with Open MPI 4.1.4, but /opt/mpi/bin/mpirun is MPICH 4.0.2",
         "put the mpirun of Open MPI 4.1.4 first in PATH",
-        "believes to be alone",
+        "know nothing of each other",
     ];
     finds(&s, "mpi", Status::Problem, &parts);
     // The right one is there, under another name.
