@@ -39,6 +39,20 @@ impl<T: Real> Real for Wide<T> {
         Self(self.0.fma(b.0, c.0))
     }
     #[inline(always)]
+    fn fma_all(a: &[Self; WIDTH], b: &[Self; WIDTH], c: &mut [Self; WIDTH]) {
+        let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
+        // SAFETY: all are WIDTH numbers of 8 or 4 bytes; the instructions are there (see `Wide`).
+        unsafe {
+            if size_of::<T>() == 8 {
+                let (a, b) = (_mm512_loadu_pd(a.cast()), _mm512_loadu_pd(b.cast()));
+                _mm512_storeu_pd(c.cast(), _mm512_fmadd_pd(a, b, _mm512_loadu_pd(c.cast())));
+            } else {
+                let (a, b) = (_mm256_loadu_ps(a.cast()), _mm256_loadu_ps(b.cast()));
+                _mm256_storeu_ps(c.cast(), _mm256_fmadd_ps(a, b, _mm256_loadu_ps(c.cast())));
+            }
+        }
+    }
+    #[inline(always)]
     fn abs(self) -> Self {
         Self(self.0.abs())
     }
