@@ -1,15 +1,15 @@
-//! `y <- A x` in compressed sparse rows on CPU threads: the format that others use, for
-//! comparison.
+//! `y <- A x` in compressed sparse rows, on CPU threads or on the device: the format that others
+//! use, for comparison.
 
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Mutex;
 
-use super::{Done, Work, product_is_right, vector};
+use super::{Done, Side, Work, product_is_right, vector};
 use crate::Result;
 use crate::node::{BLOCK, Buffer, Pool};
 use crate::sparse::Csr;
-use crate::split::{Engine, Place, Roofs, Traffic};
+use crate::split::{CsrProduct, Engine, Place, Roofs, Traffic};
 
 struct Product {
     matrix: Rc<Csr>,
@@ -19,7 +19,15 @@ struct Product {
     calls: f64,
 }
 
-pub(super) fn prepare(engine: &Engine<f64>, a: &Rc<Csr>) -> Result<Box<dyn Work>> {
+/// On that side; it is never split.
+pub(super) fn prepare(engine: &Engine<f64>, a: &Rc<Csr>, side: Side) -> Result<Box<dyn Work>> {
+    if side == Side::Device {
+        return Ok(Box::new(OnDevice {
+            product: engine.csr(a, vector(engine, a.cols, 1)?)?,
+            matrix: Rc::clone(a),
+            calls: 0.0,
+        }));
+    }
     let pool = &engine.node.pool;
     let parts = (0..pool.threads()).map(|t| vec![0.0; part(pool, a.rows, t).len()]);
     Ok(Box::new(Product {
@@ -70,16 +78,52 @@ impl Work for Product {
     }
 
     fn done(&self, roofs: &Roofs) -> Done {
-        let (a, calls) = (&self.matrix, self.calls);
-        let traffic = Traffic {
-            read_bytes: 12.0 * a.entries() as f64 + 8.0 * (a.rows + a.cols) as f64,
-            written_bytes: 8.0 * a.rows as f64,
-            updated_bytes: 0.0,
-        };
-        Done {
-            flops: calls * 2.0 * a.entries() as f64,
-            bytes: calls * traffic.bytes(),
-            least_s: calls * roofs.seconds(&traffic),
-        }
+        done(&self.matrix, self.calls, roofs)
+    }
+}
+
+/// On the device.
+struct OnDevice {
+    matrix: Rc<Csr>,
+    product: CsrProduct<f64>,
+    calls: f64,
+}
+
+impl Work for OnDevice {
+    fn call(&mut self, engine: &Engine<f64>) -> Result<f64> {
+        engine.start_csr(&mut self.product)?;
+        self.calls += 1.0;
+        Ok(1.0)
+    }
+
+    fn queues(&self) -> bool {
+        true
+    }
+
+    fn verify(&mut self, engine: &Engine<f64>) -> Result<bool> {
+        self.call(engine)?;
+        let (x, y) = (self.product.x.read()?, self.product.y.read()?);
+        Ok(product_is_right(&self.matrix, x, None, y))
+    }
+
+    fn sites(&self) -> Vec<&Place> {
+        Vec::new()
+    }
+
+    fn done(&self, roofs: &Roofs) -> Done {
+        done(&self.matrix, self.calls, roofs)
+    }
+}
+
+fn done(a: &Csr, calls: f64, roofs: &Roofs) -> Done {
+    let traffic = Traffic {
+        read_bytes: 12.0 * a.entries() as f64 + 8.0 * (a.rows + a.cols) as f64,
+        written_bytes: 8.0 * a.rows as f64,
+        updated_bytes: 0.0,
+    };
+    Done {
+        flops: calls * 2.0 * a.entries() as f64,
+        bytes: calls * traffic.bytes(),
+        least_s: calls * roofs.seconds(&traffic),
     }
 }

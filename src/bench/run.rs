@@ -6,7 +6,7 @@ use super::matrices::{Ordering, Origin};
 use super::result::{BenchResult, Report};
 use super::timing::{Clock, Timing};
 use super::tuning::exhaustive;
-use super::{Bench, Format, Input, Needs, Side, Work};
+use super::{Bench, Format, Input, Needs, Side, Work, csr};
 use crate::energy::Source;
 use crate::kernel::Real;
 use crate::node::{BLOCK, MemoryKind};
@@ -122,6 +122,11 @@ pub fn run(
     Ok(report)
 }
 
+/// Whether the product is one of compressed sparse rows.
+fn is_csr(bench: &Bench, input: &Input) -> bool {
+    bench.name == super::spmv::BENCH.name && input.format == Format::Csr
+}
+
 /// The matrix in its order.
 fn input(options: &Options, matrix: Rc<Csr>) -> Result<Input> {
     let mut name = options.origin.to_string();
@@ -175,15 +180,14 @@ impl Session<'_, '_> {
         places: &[(Side, Roofs)],
         options: &Options,
     ) -> Result<()> {
-        let csr = bench.name == super::spmv::BENCH.name && input.format == Format::Csr;
         let mut works: Vec<(Side, Roofs, Box<dyn Work>)> = Vec::new();
         let mut verified = Vec::new();
         for &(place, roofs) in places {
-            if csr && place != Side::Cpu {
+            if is_csr(bench, input) && place == Side::Split {
                 continue;
             }
             self.engine.set_policy(place.policy());
-            let mut work = (bench.prepare)(self.engine, input)?;
+            let mut work = self.prepare(bench, input, place)?;
             verified.push(work.verify(self.engine)?);
             if place == Side::Split && !self.clock.settle(self.engine, work.as_mut())? {
                 let note = "the search for cuts had not ended when it was timed";
@@ -192,12 +196,8 @@ impl Session<'_, '_> {
             works.push((place, roofs, work));
         }
         if works.is_empty() {
-            let remedy = "use --where cpu, or --format sell";
-            return Err(Error::input(
-                "--format csr",
-                "csr runs on CPU threads alone",
-                remedy,
-            ));
+            let remedy = "use --where cpu or device, or --format sell";
+            return Err(Error::input("--format csr", "csr is not split", remedy));
         }
         let timings = self.clock.time(self.engine, &mut works)?;
         for (((place, _, work), timing), verified) in works.iter().zip(&timings).zip(verified) {
@@ -223,6 +223,13 @@ impl Session<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    fn prepare(&self, bench: &Bench, input: &Input, place: Side) -> Result<Box<dyn Work>> {
+        if is_csr(bench, input) {
+            return csr::prepare(self.engine, &input.matrix, place);
+        }
+        (bench.prepare)(self.engine, input)
     }
 
     fn result(
@@ -267,7 +274,11 @@ impl Session<'_, '_> {
                 _ => Some(Format::Sell.name()),
             },
             place: place.name(),
-            split_ratio: if rows > 0.0 { device_rows / rows } else { 0.0 },
+            split_ratio: match place {
+                Side::Device => 1.0,
+                _ if rows > 0.0 => device_rows / rows,
+                _ => 0.0,
+            },
             threads: match place {
                 Side::Device => 0,
                 _ => self.report.threads,
@@ -298,7 +309,7 @@ impl Session<'_, '_> {
         let (place, roofs, _) = works[0];
         self.engine.set_policy(place.policy());
         let given = Input::new(String::new(), Rc::clone(given), input.format);
-        let work = (bench.prepare)(self.engine, &given)?;
+        let work = self.prepare(bench, &given, place)?;
         let last = works.len();
         works.push((place, roofs, work));
         let timings = self.clock.time(self.engine, works)?;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Bench, Format, Input, Needs, Work, csr, product_is_right, vector};
+use super::{Bench, Input, Needs, Work, product_is_right, vector};
 use crate::Result;
 use crate::kernel;
 use crate::node::Buffer;
@@ -30,9 +30,6 @@ struct Product {
 
 fn prepare(engine: &Engine<f64>, input: &Input) -> Result<Box<dyn Work>> {
     let a = &input.matrix;
-    if input.format == Format::Csr {
-        return csr::prepare(engine, a);
-    }
     Ok(Box::new(Product {
         plain: Rc::clone(a),
         matrix: input.sell(engine)?,
