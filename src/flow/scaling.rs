@@ -169,7 +169,8 @@ impl Probe {
     }
 
     fn swap(&mut self) -> Result<()> {
-        self.halo.update(Reach::Face, &mut [&mut self.x])
+        self.engine
+            .update(&self.halo, Reach::Face, &mut [&mut self.x])
     }
 }
 

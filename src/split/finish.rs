@@ -81,12 +81,17 @@ impl<T: Real> Engine<T> {
             d.link.queue.start(k.get(), group, group).map_err(fail)?;
             return Ok(true);
         }
-        let mut totals = [T::ZERO; MAX_REDUCTIONS];
-        let mut kinds = [Reduce::Sum; MAX_REDUCTIONS];
-        for ((total, kind), (site, k)) in totals.iter_mut().zip(&mut kinds).zip(sums) {
-            *total = reductions(site, false)?[*k];
-            *kind = site.kernel.shape.reduce[*k];
-        }
+        let mut totals = match self.totals_of(sums, finish.lanes.as_ref())? {
+            Some(totals) => totals,
+            None => {
+                let mut totals = [T::ZERO; MAX_REDUCTIONS];
+                for (total, (site, k)) in totals.iter_mut().zip(sums) {
+                    *total = reductions(site, false)?[*k];
+                }
+                totals
+            }
+        };
+        let kinds = [Reduce::Sum; MAX_REDUCTIONS];
         self.over_ranks(&kinds[..sums.len()], &mut totals)?;
         let state = &mut state.write()?[..finish.scalars.length];
         (finish.scalars.host)(&totals[..sums.len()], state);

@@ -127,7 +127,7 @@ impl<T: Precise> Stepper<T> {
     }
 
     fn start(&mut self, engine: &Engine<T>, dt: f64, given: &Vectors) -> Result<()> {
-        self.exchange_velocity()?;
+        self.exchange_velocity(engine)?;
         self.nodal_velocity(engine, false)?;
         self.flux_of(engine, false)?;
         self.project(engine, 1.0)?;
@@ -136,11 +136,11 @@ impl<T: Precise> Stepper<T> {
         self.f.p.write()?[..self.cells].fill(pressure);
         self.f.p.halo_mut()?.fill(pressure);
         self.correct(engine, 0.0)?;
-        self.restore(&saved)?;
+        self.restore(engine, &saved)?;
         self.boundary.update(&self.f, self.settings)?;
         self.monitor_speed(engine)?;
         self.advance(engine, dt, given)?;
-        self.restore(&saved)?;
+        self.restore(engine, &saved)?;
         self.boundary.give(given)?;
         self.boundary.update(&self.f, self.settings)?;
         (self.theta, self.budget, self.dt_old) = (0.0, None, None);
@@ -149,14 +149,14 @@ impl<T: Precise> Stepper<T> {
     }
 
     /// Halo values of the velocity.
-    fn exchange_velocity(&mut self) -> Result<()> {
+    fn exchange_velocity(&mut self, engine: &Engine<T>) -> Result<()> {
         let [a, b, c] = self.f.u.each_mut();
-        self.halo.update(Reach::Node, &mut [a, b, c])
+        engine.update(&self.halo, Reach::Node, &mut [a, b, c])
     }
 
-    fn restore(&mut self, saved: &Saved<T>) -> Result<()> {
+    fn restore(&mut self, engine: &Engine<T>, saved: &Saved<T>) -> Result<()> {
         self.f.restore(saved)?;
-        self.exchange_velocity()
+        self.exchange_velocity(engine)
     }
 
     /// One step of length `dt`, to the time at which Dirichlet faces have the velocity `given`.
@@ -201,7 +201,7 @@ impl<T: Precise> Stepper<T> {
         }
         let solution = self.project(engine, dt)?;
         self.correct(engine, dt)?;
-        self.exchange_velocity()?;
+        self.exchange_velocity(engine)?;
         std::mem::swap(&mut self.f.r, &mut self.f.r_old);
         self.dt_old = Some(dt);
         self.boundary.update(&self.f, self.settings)?;
@@ -223,7 +223,7 @@ impl<T: Precise> Stepper<T> {
             .poisson
             .solve(engine, b, p, tolerance, floor, max_iterations)?;
         self.converged(solution)?;
-        self.halo.update(Reach::Node, &mut [&mut self.f.p])?;
+        engine.update(&self.halo, Reach::Node, &mut [&mut self.f.p])?;
         self.close(engine, dt)?;
         Ok(solution)
     }
