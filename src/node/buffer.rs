@@ -249,6 +249,12 @@ impl<T: Pod> Buffer<T> {
         self.store.device_wrote();
     }
 
+    /// Notes that the device has been given a command that brings it the values, all of which the
+    /// host has.
+    pub(crate) fn brought(&self) {
+        self.store.brought();
+    }
+
     /// Notes that so many values of the buffer have been copied by way of another one.
     pub(crate) fn count(&self, values: usize) {
         self.store.count(values * size_of::<T>());

@@ -96,7 +96,12 @@ impl ScalingReport {
         let parts = [("weak", &self.weak), ("strong", &self.strong)];
         let parts = parts.into_iter().filter(|(_, points)| !points.is_empty());
         let texts: Vec<String> = parts
-            .map(|(name, points)| format!("{name} scaling\n{}", table(points)))
+            .map(|(name, points)| {
+                let fixed = points.iter().find_map(|p| p.measured.fixed_iterations);
+                let fixed = fixed.map(|n| format!(" (steps of {n} pressure iterations each)"));
+                let fixed = fixed.unwrap_or_default();
+                format!("{name} scaling{fixed}\n{}", table(points))
+            })
             .collect();
         texts.join("\n\n")
     }

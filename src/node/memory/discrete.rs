@@ -140,6 +140,11 @@ impl Store for Discrete {
         self.host_from.set(self.bytes);
     }
 
+    fn brought(&self) {
+        debug_assert_eq!(self.host_from.get(), 0);
+        self.device_to.set(self.bytes);
+    }
+
     fn count(&self, bytes: usize) {
         self.copied.set(self.copied.get() + bytes as u64);
     }

@@ -70,6 +70,9 @@ pub trait Store {
     /// are fresh there.
     fn device_wrote(&self) {}
 
+    /// Notes that a command has been given to the device that brings it all that the host has.
+    fn brought(&self) {}
+
     /// Notes that so many of the bytes have been copied by way of another buffer.
     fn count(&self, bytes: usize) {
         let _ = bytes;
