@@ -3,7 +3,8 @@
 
 use std::rc::Rc;
 
-use super::halo::{Halo, Link, Reach};
+use super::halo::Halo;
+use super::link::{Link, Reach};
 use crate::Result;
 use crate::node::pinned::Pinned;
 use crate::node::{Buffer, Device};

@@ -8,6 +8,7 @@
 pub mod comm;
 pub mod halo;
 pub mod launcher;
+mod link;
 mod mail;
 pub mod network;
 pub mod pack;

@@ -141,3 +141,6 @@ fn start(d: &Device, kernel: &ClKernel, args: &[Arg], values: &[u32]) -> Result<
     let items = (values[0] as usize).next_multiple_of(GROUP);
     queue.start(kernel.get(), items, GROUP).map_err(fail)
 }
+
+#[cfg(test)]
+mod tests;
