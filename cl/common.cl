@@ -100,6 +100,8 @@ typedef PASTE(REAL, VECTOR) realv;
     }
 #else
 #define REDUCTION_0(s) __local REAL s[BLOCK]
+/* A group is a block; the first group of a launch need not be the first block. */
+#define BLOCK_OF_THIS_ (get_global_id(0) / (BLOCK / ITEM))
 #define ADD_0(s, i, v) STORE(s, (i) % BLOCK, v)
 #define MAXIMUM_0(s, i, v) STORE(s, (i) % BLOCK, v)
 #define FINISH_0(out, s, OP)                                                \
@@ -110,7 +112,7 @@ typedef PASTE(REAL, VECTOR) realv;
         barrier(CLK_LOCAL_MEM_FENCE);                                       \
         LANES_SUM_(LANES, OP)                                               \
         if (l_ == 0)                                                        \
-            (out)[get_group_id(0)] = t_;                                    \
+            (out)[BLOCK_OF_THIS_] = t_;                                     \
     }
 #define FINISH_TWO_0(out, s, out2, s2)                                      \
     {                                                                       \
@@ -120,9 +122,9 @@ typedef PASTE(REAL, VECTOR) realv;
         barrier(CLK_LOCAL_MEM_FENCE);                                       \
         LANES_SUM_(2 * LANES, PLUS_)                                        \
         if (l_ == 0)                                                        \
-            (out)[get_group_id(0)] = t_;                                    \
+            (out)[BLOCK_OF_THIS_] = t_;                                     \
         if (l_ == LANES)                                                    \
-            (out2)[get_group_id(0)] = t_;                                   \
+            (out2)[BLOCK_OF_THIS_] = t_;                                    \
     }
 /* LANES work-items have a sum each, of the first n: the first of them gets in t_ the sum of z_, by
    lanes, then of these pairwise. */

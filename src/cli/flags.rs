@@ -251,6 +251,14 @@ pub(super) const RANKS: Flag = Flag {
     sets: Sets::Nothing,
 };
 
+pub(super) const ITERATIONS: Flag = Flag {
+    name: "iterations",
+    value: Some("N"),
+    about: "Pressure iterations of each step, whatever its residual (default: 50 for ROWS, whose boxes \
+            would take more the more ranks there are; to the tolerance for CASE.toml)",
+    sets: Sets::Nothing,
+};
+
 pub(super) const LAUNCHER: Flag = Flag {
     name: "launcher",
     value: Some("COMMAND"),

@@ -10,7 +10,7 @@ use super::ranks::Ranks;
 use super::{Args, Command, Console, flags, predict};
 use crate::cluster::launcher;
 use crate::flow::case::{Case, MeshSource};
-use crate::flow::scaling::{Scaling, measure};
+use crate::flow::scaling::{Scaling, Steps, measure};
 use crate::input::Override;
 use crate::report::scaling::{ScalingReport, line, series};
 use crate::report::write::{ensure_writable, write_file};
@@ -25,6 +25,7 @@ pub(super) const COMMAND: Command = Command {
         flags::LAUNCHER,
         flags::NETWORK,
         flags::STEPS,
+        flags::ITERATIONS,
         flags::SET,
         flags::SPLIT,
         flags::DEVICE,
@@ -36,6 +37,9 @@ pub(super) const COMMAND: Command = Command {
     ],
     call,
 };
+
+/// Pressure iterations of a step of boxes, as of a run of HPCG.
+const ITERATIONS: usize = 50;
 
 fn call(args: &Args, console: &mut Console) -> Result<()> {
     if let Some(file) = args.path(&flags::WORKER) {
@@ -109,6 +113,7 @@ fn check(args: &Args) -> Result<()> {
         None => args.operand().display().to_string(),
     };
     case_of(args, &operand)?;
+    iterations(args, &operand)?;
     match args.text(&flags::NETWORK)? {
         Some(name) if name != "this" => predict::named(name).map(|_| ()),
         _ => Ok(()),
@@ -162,6 +167,7 @@ fn launch(args: &Args, operand: &str, ranks: usize, folder: &Path) -> Result<Sca
         flags::DEVICE,
         flags::THREADS,
         flags::STEPS,
+        flags::ITERATIONS,
         flags::NETWORK,
     ] {
         if let Some(value) = args.path(&flag) {
@@ -197,8 +203,10 @@ fn launch(args: &Args, operand: &str, ranks: usize, folder: &Path) -> Result<Sca
 fn work(args: &Args, file: &Path) -> Result<()> {
     let ranks = Ranks::open()?;
     log::set_max_level(log::LevelFilter::Warn);
-    let result = case(args).and_then(|(case, steps)| {
+    let result = case(args).and_then(|(case, count)| {
         ranks.same(&case)?;
+        let iterations = iterations(args, &args.operand().to_string_lossy())?;
+        let steps = Steps { count, iterations };
         if let Some(name) = args.text(&flags::NETWORK)?.filter(|&name| name != "this") {
             ranks.comm.pretend(Some(predict::network(name, &ranks)?));
         }
@@ -233,16 +241,34 @@ fn case_of(args: &Args, operand: &str) -> Result<(Case, usize)> {
             )
         })?,
     };
-    let numbers = operand.split_once('x').and_then(|(rows, layers)| {
-        Some((rows.parse::<f64>().ok()?, layers.parse::<usize>().ok()?))
-    });
-    let mut case = match numbers {
+    let mut case = match cubes(operand) {
         Some((rows, layers)) => cube(rows, layers, &overrides)?,
         None => Case::read(Path::new(operand), &overrides)?,
     };
     case.time.end_s = f64::INFINITY;
     case.time.steps = None;
     Ok((case, steps))
+}
+
+/// `ROWSxCUBES`.
+fn cubes(operand: &str) -> Option<(f64, usize)> {
+    let (rows, layers) = operand.split_once('x')?;
+    Some((rows.parse().ok()?, layers.parse().ok()?))
+}
+
+/// Pressure iterations of each step, where that is no matter of the tolerance.
+fn iterations(args: &Args, operand: &str) -> Result<Option<usize>> {
+    match args.text(&flags::ITERATIONS)? {
+        None => Ok(cubes(operand).map(|_| ITERATIONS)),
+        Some(text) => match text.parse() {
+            Ok(n @ 1..) => Ok(Some(n)),
+            _ => Err(Error::input(
+                format!("--iterations {text}"),
+                "this is no number of iterations",
+                "give one such as 50",
+            )),
+        },
+    }
 }
 
 /// `layers` cubes of about `rows` cells each in a row, between walls, with a moving lid; `--set

@@ -4,62 +4,19 @@
 //! [`Buffer::with_halo`]). It is sorted by reach (cells that share a face with an owned one
 //! first), then by rank, then by the cell's number in the whole mesh.
 
-use std::cell::RefCell;
-use std::ops::Range;
+use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 use std::time::Instant;
 
 use bytemuck::Pod;
 
 use super::comm::{Comm, Ticket};
+pub use super::link::{Link, Reach};
+use super::mail::Mail;
 use crate::Result;
-use crate::node::Buffer;
+use crate::node::{Buffer, Device};
 
 const TAG: i32 = 1;
-
-/// How far an exchange reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// Cells that share a face with an owned one.
-    Face,
-    /// All that the operators of this rank read.
-    Node,
-}
-
-/// What one neighbour gets and gives.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Link {
-    /// The neighbour.
-    pub rank: usize,
-    /// Owned rows that it gets; the first `send_near` are those that share a face.
-    pub send: Vec<u32>,
-    /// See `send`.
-    pub send_near: usize,
-    /// Halo places of what it gives, near ones.
-    pub near: Range<usize>,
-    /// The same for those beyond.
-    pub far: Range<usize>,
-}
-
-impl Link {
-    fn sent(&self, reach: Reach) -> &[u32] {
-        match reach {
-            Reach::Face => &self.send[..self.send_near],
-            Reach::Node => &self.send,
-        }
-    }
-
-    fn places(&self, reach: Reach) -> [Range<usize>; 2] {
-        match reach {
-            Reach::Face => [self.near.clone(), 0..0],
-            Reach::Node => [self.near.clone(), self.far.clone()],
-        }
-    }
-
-    fn received(&self, reach: Reach) -> usize {
-        self.places(reach).map(|r| r.len()).iter().sum()
-    }
-}
 
 /// Memory of an exchange; words, so that any number type fits.
 #[derive(Default)]
@@ -83,6 +40,8 @@ pub struct Halo {
     /// For messages.
     awaited: String,
     post: RefCell<Post>,
+    /// Where a device packs and places.
+    mail: RefCell<Option<Mail>>,
 }
 
 impl std::fmt::Debug for Halo {
@@ -115,6 +74,7 @@ impl Halo {
             comm,
             links,
             post: RefCell::default(),
+            mail: RefCell::default(),
         }
     }
 
@@ -201,61 +161,111 @@ impl Halo {
 
     /// Packs and posts the exchange of `fields`.
     pub(crate) fn start<T: Pod>(&self, reach: Reach, fields: &[&Buffer<T>]) -> Result<()> {
+        let words = |values: usize| (values * fields.len() * size_of::<T>()).div_ceil(8);
+        let base = {
+            let mut post = self.post.borrow_mut();
+            post.send.resize(words(self.sent(reach)), 0);
+            post.receive.resize(words(self.received(reach)), 0);
+            post.receive.as_mut_ptr().cast()
+        };
+        // SAFETY: `receive` is neither touched nor moved until `wait` has returned.
+        unsafe { self.receive_to::<T>(reach, fields.len(), base) }?;
+        let base = {
+            let mut post = self.post.borrow_mut();
+            let out: &mut [T] = bytemuck::cast_slice_mut(&mut post.send);
+            let mut next = 0;
+            for link in &self.links {
+                for field in fields {
+                    let from = self.first_sent[reach as usize].min(field.rows());
+                    let values = field.share(0, from)?.host;
+                    for (to, &row) in out[next..].iter_mut().zip(link.sent(reach)) {
+                        *to = values[row as usize - from];
+                    }
+                    next += link.sent(reach).len();
+                }
+            }
+            post.send.as_ptr().cast()
+        };
+        // SAFETY: as above, for `send`.
+        unsafe { self.send_from::<T>(reach, fields.len(), base) }
+    }
+
+    /// Begins an exchange of so many vectors: what comes goes to `base`, the messages of the links
+    /// one after the other, each with its values of the first vector first.
+    ///
+    /// # Safety
+    /// There is room, which stays where it is and is touched by nobody, until [`wait`](Self::wait)
+    /// has returned.
+    pub(crate) unsafe fn receive_to<T: Pod>(
+        &self,
+        reach: Reach,
+        fields: usize,
+        base: *mut u8,
+    ) -> Result<()> {
         let Some(transport) = self.comm.transport() else {
             return Ok(());
         };
         let mut post = self.post.borrow_mut();
-        let post = &mut *post;
         post.begun = Some(Instant::now());
-        post.fields = fields.len();
-        let words = |values: usize| (values * size_of::<T>()).div_ceil(8);
-        let sent = words(self.sent(reach) * fields.len());
-        let received = self.received(reach);
-        post.send.resize(sent, 0);
-        post.receive.resize(words(received * fields.len()), 0);
+        post.fields = fields;
         post.tickets.clear();
-        let size = size_of::<T>();
-        let base = post.receive.as_mut_ptr().cast::<u8>();
         let mut at = 0;
         for link in &self.links {
-            let bytes = link.received(reach) * fields.len() * size;
+            let bytes = link.received(reach) * fields * size_of::<T>();
             if bytes == 0 {
                 continue;
             }
-            // SAFETY: the range lies within `receive`, which is neither touched nor moved until
-            // `wait` has returned.
+            // SAFETY: the caller's promise.
             let ticket = unsafe { transport.receive(link.rank, TAG, base.add(at), bytes) }?;
             post.tickets.push(ticket);
             at += bytes;
         }
-        let out: &mut [T] = bytemuck::cast_slice_mut(&mut post.send);
-        let mut next = 0;
-        for link in &self.links {
-            for field in fields {
-                let from = self.first_sent[reach as usize].min(field.rows());
-                let values = field.share(0, from)?.host;
-                for (to, &row) in out[next..].iter_mut().zip(link.sent(reach)) {
-                    *to = values[row as usize - from];
-                }
-                next += link.sent(reach).len();
-            }
-        }
-        let base = post.send.as_ptr().cast::<u8>();
+        Ok(())
+    }
+
+    /// Sends what is packed at `base`, in the same order.
+    ///
+    /// # Safety
+    /// The values are there, stay where they are and are not changed, until [`wait`](Self::wait) has
+    /// returned.
+    pub(crate) unsafe fn send_from<T: Pod>(
+        &self,
+        reach: Reach,
+        fields: usize,
+        base: *const u8,
+    ) -> Result<()> {
+        let Some(transport) = self.comm.transport() else {
+            return Ok(());
+        };
+        let mut post = self.post.borrow_mut();
         let mut at = 0;
         for link in &self.links {
-            let bytes = link.sent(reach).len() * fields.len() * size;
+            let bytes = link.sent(reach).len() * fields * size_of::<T>();
             if bytes == 0 {
                 continue;
             }
-            // SAFETY: as above, for `send`.
+            // SAFETY: the caller's promise.
             let ticket = unsafe { transport.send(link.rank, TAG, base.add(at), bytes) }?;
             post.tickets.push(ticket);
             at += bytes;
         }
-        let bytes = at.max(received * fields.len() * size) as f64;
+        let received = self.received(reach) * fields * size_of::<T>();
+        let bytes = at.max(received) as f64;
         post.due = self.comm.due(|n| n.exchange_s(bytes));
         self.comm.charge(|s| s.sent_bytes += at as u64);
         Ok(())
+    }
+
+    /// Where `device` packs and places; no exchange may be under way.
+    pub(crate) fn mail(&self, device: &Rc<Device>) -> Result<RefMut<'_, Mail>> {
+        let mut mail = self.mail.borrow_mut();
+        if !mail.as_ref().is_some_and(|m| m.is_of(device)) {
+            *mail = Some(Mail::new(device, self)?);
+        }
+        Ok(RefMut::map(mail, |m| match m {
+            Some(mail) => mail,
+            None => unreachable!("made above"),
+        }))
     }
 
     /// Drives the exchange under way; true where there is no more to drive.

@@ -8,6 +8,8 @@
 pub mod comm;
 pub mod halo;
 pub mod launcher;
+mod link;
+mod mail;
 pub mod network;
 pub mod pack;
 pub mod partition;

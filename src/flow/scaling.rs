@@ -26,6 +26,15 @@ const ROUND_S: f64 = 0.02;
 /// Calls that a search for the best cut may take before the measurement.
 const TUNING_CALLS: usize = 2000;
 
+/// Time steps to measure.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Steps {
+    /// How many; as many more go before, which nobody counts.
+    pub count: usize,
+    /// Pressure iterations of each, whatever its residual; else they end by the tolerance.
+    pub iterations: Option<usize>,
+}
+
 /// Median over rounds of the slowest rank's time of a call, and the range of the rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
@@ -78,8 +87,11 @@ pub struct Scaling {
     pub inner_share: f64,
     /// A time step, where steps were asked for.
     pub step: Option<Cost>,
-    /// Pressure iterations of such a step: with the mesh they grow, too.
+    /// Pressure iterations of such a step.
     pub iterations: Option<f64>,
+    /// As many were asked for, whatever the residual; else they end by the tolerance, and grow with
+    /// the mesh.
+    pub fixed_iterations: Option<usize>,
     /// One of them.
     pub iteration: Option<Cost>,
 }
@@ -169,15 +181,16 @@ impl Probe {
     }
 
     fn swap(&mut self) -> Result<()> {
-        self.halo.update(Reach::Face, &mut [&mut self.x])
+        self.engine
+            .update(&self.halo, Reach::Face, &mut [&mut self.x])
     }
 }
 
-/// Measures on the mesh of `case`, and `steps` time steps of it.
+/// Measures on the mesh of `case`, and time steps of it.
 ///
 /// # Errors
 /// As [`Simulation::open`](super::simulation::Simulation::open).
-pub fn measure(case: &Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Result<Scaling> {
+pub fn measure(case: &Case, comm: &Rc<Comm>, place: &Place, steps: Steps) -> Result<Scaling> {
     let plan = Plan::new(case.clone(), comm)?;
     let (a, halo, rows) = plan.pressure();
     let owned_most = comm.largest(a.rows as f64)? as usize;
@@ -215,14 +228,16 @@ pub fn measure(case: &Case, comm: &Rc<Comm>, place: &Place, steps: usize) -> Res
         reduce,
         step: None,
         iterations: None,
+        fixed_iterations: None,
         iteration: None,
     };
     drop(p);
-    if steps > 0 {
-        let steps = step::measure(plan.open(comm, place)?, comm, steps)?;
-        out.step = Some(steps.step);
-        out.iterations = Some(steps.iterations);
-        out.iteration = Some(steps.iteration);
+    if steps.count > 0 {
+        let spent = step::measure(plan.open(comm, place)?, comm, steps)?;
+        out.step = Some(spent.step);
+        out.iterations = Some(spent.iterations);
+        out.fixed_iterations = steps.iterations;
+        out.iteration = Some(spent.iteration);
     }
     Ok(out)
 }

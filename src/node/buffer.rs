@@ -69,7 +69,14 @@ impl<T: Pod> Buffer<T> {
                 MemoryKind::Host => Box::new(Host::new(bytes)?),
                 MemoryKind::Svm => Box::new(Svm::new(&d.link, bytes)?),
                 MemoryKind::ZeroCopy => Box::new(ZeroCopy::new(&d.link, bytes)?),
-                MemoryKind::Discrete => Box::new(Discrete::new(&d.link, bytes)?),
+                MemoryKind::Discrete => {
+                    let store = Discrete::new(&d.link, bytes)?;
+                    if halo > 0 {
+                        // A device that does all rows keeps the halo, too.
+                        store.share(bytes, bytes)?;
+                    }
+                    Box::new(store)
+                }
             },
         };
         Ok(Self {
@@ -226,6 +233,31 @@ impl<T: Pod> Buffer<T> {
     pub fn halo_mut(&mut self) -> Result<&mut [T]> {
         let (at, halo) = (self.rows(), self.halo);
         Ok(&mut self.split_at(at, true)?.1.rows[..halo])
+    }
+
+    /// Whether the device alone has the rows, in memory of its own.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.store.is_remote(self.rows() * size_of::<T>())
+    }
+
+    /// Notes that the device has been given a command that writes values of the buffer, all of
+    /// which it [shares](Self::share).
+    ///
+    /// # Safety
+    /// No host's view of the buffer is in use from now on.
+    pub(crate) unsafe fn device_wrote(&self) {
+        self.store.device_wrote();
+    }
+
+    /// Notes that the device has been given a command that brings it the values, all of which the
+    /// host has.
+    pub(crate) fn brought(&self) {
+        self.store.brought();
+    }
+
+    /// Notes that so many values of the buffer have been copied by way of another one.
+    pub(crate) fn count(&self, values: usize) {
+        self.store.count(values * size_of::<T>());
     }
 
     /// Whether the host may change the halo while both sides read the values before it.

@@ -20,6 +20,7 @@ use super::topology;
 struct Launch {
     queue: usize,
     kernel: usize,
+    first: usize,
     global: usize,
     local: usize,
 }
@@ -36,7 +37,7 @@ impl Launch {
             self.queue as cl_command_queue,
             self.kernel as cl_kernel,
             1,
-            std::ptr::null(),
+            &raw const self.first,
             &raw const self.global,
             &raw const self.local,
             0,
@@ -68,18 +69,18 @@ impl Driver {
         }
     }
 
-    /// Starts `kernel` over `global` work-items in groups of `local`. A software device's thread
+    /// Starts `kernel` over `global` work-items from number `first` on, in groups of `local`. A software device's thread
     /// takes one kernel at a time, so this waits for the one before.
     pub fn start(
         &self,
         queue: cl_command_queue,
         kernel: cl_kernel,
-        global: usize,
-        local: usize,
+        [first, global, local]: [usize; 3],
     ) -> Result<(), i32> {
         let launch = Launch {
             queue: queue as usize,
             kernel: kernel as usize,
+            first,
             global,
             local,
         };
@@ -109,6 +110,7 @@ impl Driver {
 struct Slot {
     queue: AtomicUsize,
     kernel: AtomicUsize,
+    first: AtomicUsize,
     global: AtomicUsize,
     local: AtomicUsize,
     turn: AtomicUsize,
@@ -154,6 +156,7 @@ impl Helper {
         let s = &self.slot;
         s.queue.store(l.queue, Ordering::Relaxed);
         s.kernel.store(l.kernel, Ordering::Relaxed);
+        s.first.store(l.first, Ordering::Relaxed);
         s.global.store(l.global, Ordering::Relaxed);
         s.local.store(l.local, Ordering::Relaxed);
         s.turn.fetch_add(1, Ordering::SeqCst);
@@ -214,6 +217,7 @@ fn serve(s: &Slot) {
         let launch = Launch {
             queue: s.queue.load(Ordering::Relaxed),
             kernel: s.kernel.load(Ordering::Relaxed),
+            first: s.first.load(Ordering::Relaxed),
             global: s.global.load(Ordering::Relaxed),
             local: s.local.load(Ordering::Relaxed),
         };

@@ -8,6 +8,7 @@ pub mod memory;
 pub mod opencl;
 pub mod pages;
 mod patience;
+pub mod pinned;
 pub mod pool;
 pub mod program;
 pub mod queue;

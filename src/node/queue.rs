@@ -70,10 +70,25 @@ impl Queue {
     /// # Errors
     /// The code of the OpenCL call that failed.
     pub fn start(&self, kernel: cl_kernel, global: usize, local: usize) -> Result<(), i32> {
+        self.start_from(kernel, 0, global, local)
+    }
+
+    /// As [`Queue::start`]; the first work-item has the number `first`.
+    ///
+    /// # Errors
+    /// As [`Queue::start`].
+    pub fn start_from(
+        &self,
+        kernel: cl_kernel,
+        first: usize,
+        global: usize,
+        local: usize,
+    ) -> Result<(), i32> {
         self.busy.set(true);
         let mut batch = self.batch.borrow_mut();
         batch.since.get_or_insert_with(Instant::now);
-        self.driver.start(self.get(), kernel, global, local)
+        let items = [first, global, local];
+        self.driver.start(self.get(), kernel, items)
     }
 
     /// Puts down to `account` a call of the running batch that is expected to take `expected_s`.

@@ -96,7 +96,12 @@ impl ScalingReport {
         let parts = [("weak", &self.weak), ("strong", &self.strong)];
         let parts = parts.into_iter().filter(|(_, points)| !points.is_empty());
         let texts: Vec<String> = parts
-            .map(|(name, points)| format!("{name} scaling\n{}", table(points)))
+            .map(|(name, points)| {
+                let fixed = points.iter().find_map(|p| p.measured.fixed_iterations);
+                let fixed = fixed.map(|n| format!(" (steps of {n} pressure iterations each)"));
+                let fixed = fixed.unwrap_or_default();
+                format!("{name} scaling{fixed}\n{}", table(points))
+            })
             .collect();
         texts.join("\n\n")
     }
@@ -246,6 +251,7 @@ mod tests {
             Scaling {
                 step: Some(step),
                 iterations: Some(k),
+                fixed_iterations: (k == 50.0).then_some(50),
                 iteration: Some(Cost { median_s, ..step }),
                 ..measured(ranks, rows, t)
             }
@@ -254,6 +260,14 @@ mod tests {
         let grown = series(vec![steps(1, 1000, 1.0, 100.0), steps(2, 2000, 2.5, 200.0)]);
         assert!((grown[1].efficiency.step.expect("steps") - 0.4).abs() < 1e-12);
         assert!((grown[1].efficiency.iteration.expect("steps") - 0.8).abs() < 1e-12);
+        let fixed = series(vec![steps(1, 1000, 1.0, 50.0), steps(2, 2000, 1.25, 50.0)]);
+        assert!((fixed[1].efficiency.step.expect("steps") - 0.8).abs() < 1e-12);
+        let of = |weak| ScalingReport {
+            weak,
+            ..ScalingReport::default()
+        };
+        let said = "steps of 50 pressure iterations each";
+        assert!(of(fixed).table().contains(said) && !of(grown).table().contains(said));
         let report = ScalingReport { weak, strong };
         let text = report.table();
         assert!(

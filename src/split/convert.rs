@@ -79,7 +79,7 @@ impl Engine<f64> {
         x: &Buffer<f64>,
     ) -> Result<()> {
         let (start, rows, cut) = (self.measure()?, c.place.rows, self.cut_of(c, like));
-        let (device, host) = y.split_at(cut, false)?;
+        let (device, host) = y.split_at(self.ends(cut, rows), false)?;
         let from = x.share(
             if cut > 0 { usize::MAX } else { 0 },
             if cut < rows { cut } else { usize::MAX },
@@ -110,8 +110,9 @@ impl Engine<f64> {
         d: &mut Buffer<f32>,
     ) -> Result<()> {
         let (start, rows, cut) = (self.measure()?, c.place.rows, self.cut_of(c, like));
-        let (device_x, host_x) = x.split_at(cut, true)?;
-        let (device_d, host_d) = d.split_at(cut, true)?;
+        let ends = self.ends(cut, rows);
+        let (device_x, host_x) = x.split_at(ends, true)?;
+        let (device_d, host_d) = d.split_at(ends, true)?;
         self.begin(c, &[device_x.arg, device_d.arg], a, cut)?;
         let (x, d) = (Span::new(host_x.rows, cut), Span::new(host_d.rows, cut));
         self.on_threads(cut, rows, &|from, to| {

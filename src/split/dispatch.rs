@@ -24,13 +24,20 @@ impl<T: Real> Engine<T> {
             (Some(_), Some(m)) => m.inner_rows().min(rows),
             _ => rows,
         };
-        let cut = if site.handle.is_some() {
-            self.cut(site).min(inner)
-        } else {
-            0
+        let wanted = match site.handle.is_some() {
+            true => self.cut(site),
+            false => 0,
+        };
+        // Border rows are the host's, but where the device does all rows and keeps the halo.
+        let carried = hidden.filter(|_| wanted == rows && self.carrier.is_some());
+        let hidden = hidden.filter(|_| carried.is_none());
+        let cut = match carried {
+            Some(_) => rows,
+            None => wanted.min(inner),
         };
         site.cut = cut;
         let (device, host) = (cut > 0, cut < rows || hidden.is_some());
+        let ends = self.ends(cut, rows);
         let to = if device { usize::MAX } else { 0 };
         let from = if host { 0 } else { usize::MAX };
 
@@ -61,6 +68,9 @@ impl<T: Real> Engine<T> {
             // Before the launch: values that the device has left are read without waiting for it.
             halo.start(Reach::Face, o.gather)?;
         }
+        if let Some(halo) = carried {
+            self.collect(halo, Reach::Face, o.gather)?;
+        }
         for (view, m) in call.mats.iter_mut().zip(o.mats) {
             *view = m.view(device, host)?;
         }
@@ -68,12 +78,12 @@ impl<T: Real> Engine<T> {
             call.state = b.share(to, from)?.host;
         }
         for (span, b) in call.out.iter_mut().zip(o.out.iter_mut()) {
-            let (d, h) = b.split_at(cut, false)?;
+            let (d, h) = b.split_at(ends, false)?;
             args.push(d.arg);
             *span = Span::new(h.rows, cut);
         }
         for (span, b) in call.inout.iter_mut().zip(o.inout.iter_mut()) {
-            let (d, h) = b.split_at(cut, true)?;
+            let (d, h) = b.split_at(ends, true)?;
             args.push(d.arg);
             *span = Span::new(h.rows, cut);
         }
@@ -86,9 +96,9 @@ impl<T: Real> Engine<T> {
         for (view, b) in call.own.iter_mut().zip(o.own) {
             // SAFETY: no `share` follows while this call uses the view; a buffer that is also
             // gathered is wholly shared already, and stays so.
-            let s = unsafe { b.share_parts(cut) }?;
+            let s = unsafe { b.share_parts(ends) }?;
             args.push(s.device);
-            *view = &s.host[..(b.rows() - s.first).min(s.host.len())];
+            *view = &s.host[..b.rows().saturating_sub(s.first).min(s.host.len())];
         }
         for b in o.gather {
             args.push(b.arg());
@@ -101,7 +111,12 @@ impl<T: Real> Engine<T> {
             }
         }
         if device {
-            self.launch(site, &args, &o, cut)?;
+            self.launch(site, &args, &o, 0..cut.min(inner))?;
+        }
+        if let Some(halo) = carried {
+            // SAFETY: the host takes no rows, and has no view of what it gathers.
+            unsafe { self.deliver(halo, Reach::Face, o.gather) }?;
+            self.launch(site, &args, &o, inner..rows)?;
         }
         if host {
             let (pool, path) = (&self.node.pool, site.kernel.host);

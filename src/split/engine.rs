@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::cache::Cache;
+use super::carry::Carrier;
 use super::lanes::Lanes;
 use super::launch::Programs;
 use super::precision::Precision;
@@ -71,6 +72,8 @@ pub struct Engine<T: Real> {
     pub(super) program: Option<Programs>,
     /// Adds up partial results on the device.
     pub(super) lanes: Option<Lanes>,
+    /// Packs and places there.
+    pub(super) carrier: Option<Carrier>,
     /// Adds up all of them there.
     pub(super) totals: Option<Totals<T>>,
     pub(super) policy: Policy,
@@ -153,6 +156,7 @@ impl<T: Real> Engine<T> {
             let program = Self::compile(device, kernels, cache)?;
             self.lanes = Lanes::new(&self.node, &program)?;
             self.totals = Totals::new(&self.node, &program)?;
+            self.carrier = Carrier::new(&self.node, &program)?;
             self.program = Some(program);
             self.self_check(kernels)?;
         }
@@ -164,6 +168,7 @@ impl<T: Real> Engine<T> {
             node,
             program: None,
             lanes: None,
+            carrier: None,
             totals: None,
             policy,
             device_share: 0.5,
@@ -235,7 +240,7 @@ impl<T: Real> Engine<T> {
         if self.overlap {
             return Ok(Some(halo));
         }
-        halo.update(Reach::Face, &mut [x])?;
+        self.update(halo, Reach::Face, &mut [x])?;
         Ok(None)
     }
 }

@@ -2,6 +2,8 @@
 //! the calls ran there wholly, so that nobody waits, else on the host; there, too, are the sums of
 //! all ranks added.
 
+use std::cell::RefCell;
+
 use opencl3::kernel::Kernel as ClKernel;
 
 use super::call::reductions;
@@ -13,6 +15,7 @@ use crate::Result;
 use crate::kernel::scalars::Scalars;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
 use crate::node::memory::Arg;
+use crate::node::pinned::Pinned;
 use crate::node::{BLOCK, Buffer};
 
 /// An operation on sums, ready to be called.
@@ -23,6 +26,8 @@ pub struct Finish<T: Real> {
     group: usize,
     /// Where many partial results are added up first.
     lanes: Option<[Buffer<T>; 3]>,
+    /// From where a device with memory of its own gets what the host has computed.
+    slot: Option<RefCell<Pinned>>,
 }
 
 impl<T: Real> Engine<T> {
@@ -36,10 +41,15 @@ impl<T: Real> Engine<T> {
             handle: None,
             group: 1,
             lanes: None,
+            slot: None,
         };
         let (Some(program), Some(d)) = (&self.program, &self.node.device) else {
             return Ok(finish);
         };
+        if self.carrier.is_some() {
+            let bytes = scalars.length * size_of::<T>();
+            finish.slot = Some(RefCell::new(Pinned::new(&d.link, bytes)?));
+        }
         if T::CL == "double" || d.info.exact_division {
             let kernel = program.kernel(&format!("{}_kernel", scalars.name))?;
             finish.group = adding_group(d, &kernel);
@@ -81,15 +91,34 @@ impl<T: Real> Engine<T> {
             d.link.queue.start(k.get(), group, group).map_err(fail)?;
             return Ok(true);
         }
-        let mut totals = [T::ZERO; MAX_REDUCTIONS];
-        let mut kinds = [Reduce::Sum; MAX_REDUCTIONS];
-        for ((total, kind), (site, k)) in totals.iter_mut().zip(&mut kinds).zip(sums) {
-            *total = reductions(site, false)?[*k];
-            *kind = site.kernel.shape.reduce[*k];
-        }
+        let mut totals = match self.totals_of(sums, finish.lanes.as_ref())? {
+            Some(totals) => totals,
+            None => {
+                let mut totals = [T::ZERO; MAX_REDUCTIONS];
+                for (total, (site, k)) in totals.iter_mut().zip(sums) {
+                    *total = reductions(site, false)?[*k];
+                }
+                totals
+            }
+        };
+        let kinds = [Reduce::Sum; MAX_REDUCTIONS];
         self.over_ranks(&kinds[..sums.len()], &mut totals)?;
-        let state = &mut state.write()?[..finish.scalars.length];
-        (finish.scalars.host)(&totals[..sums.len()], state);
+        let length = finish.scalars.length;
+        (finish.scalars.host)(&totals[..sums.len()], &mut state.write()?[..length]);
+        if let Some(slot) = &finish.slot {
+            let mut slot = slot.borrow_mut();
+            slot.wait()?;
+            let (to, values) = (slot.at().cast::<T>(), state.share(0, 0)?);
+            // SAFETY: both hold `length` numbers, aligned as all of a device's memory, and no copy
+            // is under way. The caller's buffer may be dropped while this one is, for OpenCL keeps
+            // the memory of commands that have not finished.
+            unsafe {
+                to.copy_from_nonoverlapping(values.host.as_ptr(), length);
+                slot.bring(values.device, length * size_of::<T>())?;
+            }
+            state.count(length);
+            state.brought();
+        }
         Ok(false)
     }
 }

@@ -1,5 +1,6 @@
 //! Programs for the device and their launches.
 
+use std::ops::Range;
 use std::path::Path;
 
 use bytemuck::Pod;
@@ -9,7 +10,7 @@ use opencl3::types::cl_kernel;
 use super::call::Args;
 use super::engine::{Engine, Operands};
 use super::site::Site;
-use super::{convert, lanes};
+use super::{carry, convert, lanes};
 use crate::kernel::scalars::{self, TOTAL_LANES};
 use crate::kernel::{Kernel, LANES, Real, SLICE, Shape, pcg_scalars};
 use crate::node::memory::Arg;
@@ -98,15 +99,16 @@ impl<T: Real> Engine<T> {
         Ok(Programs { all, small })
     }
 
-    /// Starts the device's rows `[0, cut)`.
+    /// Starts `rows` on the device.
     pub(super) fn launch(
         &self,
         site: &Site<T>,
         args: &Args,
         o: &Operands<'_, '_, T>,
-        cut: usize,
+        rows: Range<usize>,
     ) -> Result<()> {
-        let (Some(d), Some(kernel)) = (&self.node.device, &site.handle) else {
+        let (Some(d), Some(kernel), false) = (&self.node.device, &site.handle, rows.is_empty())
+        else {
             return Ok(());
         };
         let (k, t) = (kernel.get(), site.tuning.unwrap_or(d.tuning));
@@ -119,13 +121,17 @@ impl<T: Real> Engine<T> {
         let shape = &site.kernel.shape;
         let (items, group) = if streamed(shape, t.item) {
             // Two blocks keep a core of the device busier, if they come in pairs.
-            let (blocks, items) = (cut / BLOCK, LANES / t.vector);
+            let (blocks, items) = (rows.len() / BLOCK, LANES / t.vector);
             (blocks * items, items << u32::from(blocks.is_multiple_of(2)))
         } else {
             let group = t.group_of(!shape.reduce.is_empty(), !shape.mats.is_empty());
-            (cut / t.item, group)
+            (rows.len() / t.item, group)
         };
-        d.link.queue.start(k, items, group).map_err(fail)
+        let first = rows.start * items / rows.len();
+        d.link
+            .queue
+            .start_from(k, first, items, group)
+            .map_err(fail)
     }
 }
 
@@ -153,6 +159,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], item: usize) -> String {
         source.push_str(k.source);
     }
     source.push_str(lanes::SOURCE);
+    source.push_str(carry::SOURCE);
     for s in scalars::list::<T>() {
         source.push_str(s.source);
     }

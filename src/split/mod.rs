@@ -8,6 +8,7 @@ mod bandwidth;
 mod border;
 pub mod cache;
 mod call;
+mod carry;
 mod check;
 mod convert;
 mod corner;

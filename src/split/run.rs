@@ -76,8 +76,9 @@ impl<T: Real> Engine<T> {
 
     /// Is the next call one that nobody measures?
     fn runs_ahead(&self, site: &Site<T>, o: &Operands<'_, '_, T>) -> bool {
-        let wholly = site.handle.is_some() && self.cut(site) == site.rows && o.halo.is_none();
-        wholly && !site.to_be_measured()
+        let wholly = site.handle.is_some() && self.cut(site) == site.rows;
+        let carried = o.halo.is_none() || self.carrier.is_some();
+        wholly && carried && !site.to_be_measured()
     }
 
     /// Starts a call and does the host's part: its beginning, and the time that part took. One that

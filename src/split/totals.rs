@@ -13,6 +13,7 @@ use super::site::Site;
 use crate::Result;
 use crate::kernel::scalars::TOTAL_LANES;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
+use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer, Device, MemoryKind, Node};
 
 /// The kernel, whose source is `lanes.cl`'s, and where it leaves the numbers.
@@ -55,6 +56,34 @@ impl<T: Real> Totals<T> {
     }
 }
 
+impl<T: Real> Totals<T> {
+    /// Adds `count` parts of each of `lists`, or takes the largest where `maxima` has the list's bit.
+    fn add(
+        &self,
+        d: &Device,
+        lists: &[Arg],
+        count: usize,
+        maxima: u32,
+    ) -> Result<[T; MAX_REDUCTIONS]> {
+        let mut at = self.at.borrow_mut();
+        let (glance, sums) = &mut *at;
+        let mut args = [sums.split_at(usize::MAX, false)?.0.arg; MAX_REDUCTIONS + 1];
+        for (k, arg) in args[1..].iter_mut().enumerate() {
+            // What no group reads may be any list.
+            *arg = lists[k.min(lists.len() - 1)];
+        }
+        let fail = |code| d.link.error("totals", code);
+        let (kernel, queue) = (self.kernel.get(), &d.link.queue);
+        queue.order().map_err(fail)?;
+        set_args(kernel, 0, &args, &[count as u32, maxima]).map_err(fail)?;
+        let items = lists.len() * self.group;
+        queue.start(kernel, items, self.group).map_err(fail)?;
+        let mut all = [T::ZERO; MAX_REDUCTIONS];
+        all[..lists.len()].copy_from_slice(&glance.read(sums)?[..lists.len()]);
+        Ok(all)
+    }
+}
+
 impl<T: Real> Engine<T> {
     /// The reductions of the call of `site` that was started last, where the device has done all
     /// rows that count and has memory of its own; by the operations of
@@ -71,24 +100,38 @@ impl<T: Real> Engine<T> {
             true => (&site.device_lanes, TOTAL_LANES),
             false => (&site.device_partial, site.counted / BLOCK),
         };
-        let mut at = totals.at.borrow_mut();
-        let (glance, sums) = &mut *at;
-        let mut args = [sums.split_at(usize::MAX, false)?.0.arg; MAX_REDUCTIONS + 1];
-        for (k, arg) in args[1..].iter_mut().enumerate() {
-            // What no group reads may be any list.
-            let list = &parts[k.min(kinds.len() - 1)];
+        let mut lists = [Arg::None; MAX_REDUCTIONS];
+        for (arg, list) in lists.iter_mut().zip(parts) {
             *arg = list.share(usize::MAX, usize::MAX)?.device;
         }
         let bit = |(k, kind): (usize, &Reduce)| u32::from(*kind == Reduce::Max) << k;
         let maxima: u32 = kinds.iter().enumerate().map(bit).sum();
-        let fail = |code| d.link.error("totals", code);
-        let (kernel, queue) = (totals.kernel.get(), &d.link.queue);
-        queue.order().map_err(fail)?;
-        set_args(kernel, 0, &args, &[count as u32, maxima]).map_err(fail)?;
-        let items = kinds.len() * totals.group;
-        queue.start(kernel, items, totals.group).map_err(fail)?;
-        let mut all = [T::ZERO; MAX_REDUCTIONS];
-        all[..kinds.len()].copy_from_slice(&glance.read(sums)?[..kinds.len()]);
-        Ok(Some(all))
+        totals
+            .add(d, &lists[..kinds.len()], count, maxima)
+            .map(Some)
+    }
+
+    /// The same of sums of several calls, of as many rows each, which the device has all done wholly.
+    pub(super) fn totals_of(
+        &self,
+        sums: &[(&Site<T>, usize)],
+        lanes: Option<&[Buffer<T>; 3]>,
+    ) -> Result<Option<[T; MAX_REDUCTIONS]>> {
+        let (Some(d), Some(totals)) = (&self.node.device, &self.totals) else {
+            return Ok(None);
+        };
+        let wholly = |s: &Site<T>| s.handle.is_some() && s.cut == s.rows && s.counted == s.rows;
+        if sums.is_empty() || !sums.iter().all(|(s, _)| wholly(s)) {
+            return Ok(None);
+        }
+        let mut lists = [Arg::None; MAX_REDUCTIONS];
+        for (arg, (site, k)) in lists.iter_mut().zip(sums) {
+            *arg = site.device_partial[*k]
+                .share(usize::MAX, usize::MAX)?
+                .device;
+        }
+        let (lists, blocks) = (&mut lists[..sums.len()], sums[0].0.rows / BLOCK);
+        let count = self.add_up_three(lanes, lists, blocks)?;
+        totals.add(d, lists, count, 0).map(Some)
     }
 }

@@ -220,3 +220,19 @@ fn fields_after_50_steps_do_not_depend_on_the_split() {
         }
     }
 }
+
+#[test]
+fn steps_of_so_many_iterations_take_as_many() {
+    let flow = Flow3d::new(BoxShape::Hexahedra, 6, Scheme::SymmetryPreserving, mixed);
+    let engine = engine(DeviceChoice::None, None, 2, 0.0);
+    let (u, given) = (flow.start(), flow.given(0.0));
+    let mut s = Stepper::new(&engine, &flow.ops, flow.settings, &u, &given, DT).unwrap();
+    let to_tolerance = s.step(&engine, DT, &flow.given(DT)).unwrap().poisson;
+    for wanted in [1, 3, 9] {
+        assert!(wanted < to_tolerance.iterations);
+        s.fix_iterations(wanted);
+        let got = s.step(&engine, DT, &flow.given(DT)).unwrap().poisson;
+        assert_eq!(got.iterations, wanted);
+        assert!(!got.converged && got.residual.is_finite(), "{got:?}");
+    }
+}

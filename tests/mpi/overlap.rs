@@ -6,7 +6,7 @@ use couloir::cluster::network::Network;
 use couloir::cluster::place::Place;
 use couloir::cluster::{Comm, mpi_library};
 use couloir::flow::case::Case;
-use couloir::flow::scaling::measure;
+use couloir::flow::scaling::{Steps, measure};
 use couloir::node::Turn;
 
 use crate::ranks::ONE_AT_A_TIME;
@@ -47,7 +47,7 @@ fn what_inner_rows_take_is_hidden() {
         };
         let mut seen = Vec::new();
         let hidden = (0..ATTEMPTS).any(|_| {
-            let costs = measure(&case, &comm, &place, 0).expect("costs");
+            let costs = measure(&case, &comm, &place, Steps::default()).expect("costs");
             let exchange_s = gige.exchange_s(8.0 * costs.halo_most as f64);
             assert!(costs.exchange.min_s > 0.99 * exchange_s, "{costs:?}");
             let shares = [costs.hidden_share(), costs.hidden_most()].map(|s| s.expect("ranks"));

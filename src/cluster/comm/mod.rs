@@ -7,6 +7,8 @@
 
 mod absent;
 mod bytes;
+#[cfg(test)]
+mod echo;
 mod watch;
 pub mod witness;
 

@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use super::Cost;
+use super::{Cost, Steps};
 use crate::Result;
 use crate::cluster::Comm;
 use crate::flow::simulation::Simulation;
 
 /// What steps cost.
-pub(super) struct Steps {
+pub(super) struct Spent {
     /// One.
     pub step: Cost,
     /// Its pressure iterations, mean.
@@ -18,11 +18,15 @@ pub(super) struct Steps {
     pub iteration: Cost,
 }
 
-/// Measures `steps` steps, after as many that nobody counts; times are of the slowest rank.
+/// Measures steps; times are of the slowest rank.
 ///
 /// # Errors
 /// As [`Simulation::advance`].
-pub(super) fn measure(mut sim: Simulation, comm: &Comm, steps: usize) -> Result<Steps> {
+pub(super) fn measure(mut sim: Simulation, comm: &Comm, steps: Steps) -> Result<Spent> {
+    if let Some(n) = steps.iterations {
+        sim.stepper.fix_iterations(n);
+    }
+    let steps = steps.count;
     let (mut step, mut iteration, mut iterations) = (Vec::new(), Vec::new(), 0);
     for i in 0..2 * steps {
         let before = counts(&sim);
@@ -42,7 +46,7 @@ pub(super) fn measure(mut sim: Simulation, comm: &Comm, steps: usize) -> Result<
             iterations += k;
         }
     }
-    Ok(Steps {
+    Ok(Spent {
         step: Cost::of(step),
         iterations: iterations as f64 / steps as f64,
         iteration: Cost::of(iteration),

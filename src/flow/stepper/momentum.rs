@@ -153,8 +153,10 @@ impl<T: Precise> Stepper<T> {
         )?;
         let ([s0, s1, s2], [v0, v1, v2]) = (f.star.each_mut(), f.v.each_mut());
         match self.scheme {
-            Scheme::SymmetryPreserving => self.halo.update(Reach::Face, &mut [v0, v1, v2]),
-            Scheme::Consistent => self.halo.update(Reach::Node, &mut [s0, s1, s2, v0, v1, v2]),
+            Scheme::SymmetryPreserving => engine.update(&self.halo, Reach::Face, &mut [v0, v1, v2]),
+            Scheme::Consistent => {
+                engine.update(&self.halo, Reach::Node, &mut [s0, s1, s2, v0, v1, v2])
+            }
         }
     }
 }

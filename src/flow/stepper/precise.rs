@@ -66,6 +66,14 @@ impl PreciseStepper {
         on!(self, engine, s, e, s.step(e, dt, given))
     }
 
+    /// As [`Stepper::fix_iterations`].
+    pub fn fix_iterations(&mut self, iterations: usize) {
+        match self {
+            Self::Double(s) => s.fix_iterations(iterations),
+            Self::Single(s) => s.fix_iterations(iterations),
+        }
+    }
+
     /// As [`Stepper::monitor`].
     ///
     /// # Errors

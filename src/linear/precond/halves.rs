@@ -249,7 +249,7 @@ impl<T: Real> Halves<T> {
             ..Operands::default()
         };
         engine.post(&mut self.save, o)?;
-        self.halo.update(Reach::Face, &mut [&mut self.t])?;
+        engine.update(&self.halo, Reach::Face, &mut [&mut self.t])?;
         let o = Operands {
             out: &mut [r, p, &mut self.z],
             gather: &[&self.t],
@@ -269,7 +269,7 @@ impl<T: Real> Halves<T> {
     /// # Errors
     /// The device failed; a rank no longer answers.
     pub fn end(&mut self, engine: &Engine<T>, y: &mut Buffer<T>) -> Result<()> {
-        self.second_halo.update(Reach::Face, &mut [&mut self.z])?;
+        engine.update(&self.second_halo, Reach::Face, &mut [&mut self.z])?;
         let o = Operands {
             out: &mut [y],
             own: &[&self.base],

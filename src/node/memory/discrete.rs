@@ -114,10 +114,6 @@ impl Discrete {
             .order()
             .map_err(|code| self.link.error("a kernel", code))
     }
-
-    fn count(&self, bytes: usize) {
-        self.copied.set(self.copied.get() + bytes as u64);
-    }
 }
 
 impl Store for Discrete {
@@ -133,6 +129,24 @@ impl Store for Discrete {
         self.device_to.set(at);
         self.host_from.set(at);
         Ok(())
+    }
+
+    fn is_remote(&self, to: usize) -> bool {
+        self.device_to.get() >= to && self.host_from.get() > 0
+    }
+
+    fn device_wrote(&self) {
+        debug_assert_eq!(self.device_to.get(), self.bytes);
+        self.host_from.set(self.bytes);
+    }
+
+    fn brought(&self) {
+        debug_assert_eq!(self.host_from.get(), 0);
+        self.device_to.set(self.bytes);
+    }
+
+    fn count(&self, bytes: usize) {
+        self.copied.set(self.copied.get() + bytes as u64);
     }
 
     fn host(&self) -> *mut u8 {

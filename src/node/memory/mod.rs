@@ -60,6 +60,24 @@ pub trait Store {
         false
     }
 
+    /// Whether `[0, to)` is fresh on the device, in memory of its own, and not on the host.
+    fn is_remote(&self, to: usize) -> bool {
+        let _ = to;
+        false
+    }
+
+    /// Notes that a command has been given to the device that writes some of the bytes; all others
+    /// are fresh there.
+    fn device_wrote(&self) {}
+
+    /// Notes that a command has been given to the device that brings it all that the host has.
+    fn brought(&self) {}
+
+    /// Notes that so many of the bytes have been copied by way of another buffer.
+    fn count(&self, bytes: usize) {
+        let _ = bytes;
+    }
+
     /// Where the host finds byte 0. Only the bytes last given to the host may be touched.
     fn host(&self) -> *mut u8;
 
