@@ -126,6 +126,30 @@ fn files_orders_formats_and_searches_are_measured() {
         assert_eq!(about, (&5.into(), &4.into(), &format.into(), &true.into()));
     }
     assert_eq!(json["machine"]["device"]["kind"], "none");
+    if has_device() {
+        let args = [
+            "bench",
+            "spmv",
+            "--matrix",
+            "nodes:300",
+            "--format",
+            "csr",
+            "--where",
+            "all",
+        ];
+        let (_, json) = measured(&folder, &args);
+        let found: Vec<_> = (json["results"].as_array().unwrap().iter())
+            .map(|r| (&r["where"], &r["format"], &r["verified"], &r["split_ratio"]))
+            .map(|r| format!("{r:?}").replace("String", "").replace("Number", ""))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                r#"(("cpu"), ("csr"), Bool(true), (0.0))"#,
+                r#"(("device"), ("csr"), Bool(true), (1.0))"#
+            ]
+        );
+    }
     assert!(
         text.contains("left out: ") && text.contains("needs a square matrix"),
         "{text}"

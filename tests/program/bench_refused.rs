@@ -84,6 +84,10 @@ fn what_makes_no_sense_is_refused() {
             &["bench", "spmv", "--format", "ell"],
             "choose one of: sell, csr",
         ),
+        (
+            &["bench", "spmv", "--format", "csr", "--where", "split"],
+            "csr is not split; use --where cpu or device, or --format sell",
+        ),
         (&["bench", "spmv", "--threads", "0"], "--threads 0"),
         (
             &["bench", "spmv", "--device", "fast"],
