@@ -1,4 +1,5 @@
-/* x <- s y */
-__kernel void pcg_leave_kernel(__global REAL *x, __global const REAL *y, __global const REAL *s) {
-    EACH_ROW(i) STORE(x, i, LOAD(s, i) * LOAD(y, i));
+/* x <- s k y */
+__kernel void pcg_leave_kernel(__global REAL *x, __global const REAL *y, __global const REAL *s,
+                               const REAL k) {
+    EACH_ROW(i) STORE(x, i, LOAD(s, i) * ((realv)(k) * LOAD(y, i)));
 }

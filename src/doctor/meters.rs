@@ -29,7 +29,10 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
              node.nameplate_watts, or power in a board file",
         ),
         false => warning(
-            format!("no energy meter; joules are from {}", choice.text),
+            format!(
+                "no energy meter: joules are estimated, from {}",
+                choice.text.trim_end_matches(energy::ESTIMATE)
+            ),
             "measure with a meter outside the board",
         ),
     });

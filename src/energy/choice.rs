@@ -98,11 +98,14 @@ pub fn choose(meters: &mut [Box<dyn Meter>]) -> Choice {
     }
 }
 
+/// Behind the name of a model.
+pub const ESTIMATE: &str = " (estimate, not measured)";
+
 /// The model if there is one, marked as such; otherwise nothing.
 fn without_sensor(model: Option<&Outer>, mut log: Vec<String>) -> Choice {
     match model {
         Some(model) => {
-            let text = format!("{} (estimate, not measured)", model.shown());
+            let text = format!("{}{ESTIMATE}", model.shown());
             log.push(format!(
                 "energy: no usable sensor on this node; joules are watts times seconds: {text}"
             ));

@@ -34,7 +34,7 @@ use std::path::Path;
 use crate::{Error, Result};
 
 pub use crate::node::Tree;
-pub use choice::{Choice, choose};
+pub use choice::{Choice, ESTIMATE, choose};
 pub use counter::{Counter, Gap, RAIL_WATTS_MAX};
 pub use ledger::{KernelEnergy, Ledger, Totals};
 pub use nameplate::Nameplate;

@@ -1,25 +1,25 @@
-//! `f <- s (b - m)`, `y <- d x`, `|d f|^2`: into the system scaled to unit diagonal, d the root of
-//! the diagonal and s = 1/d. 6 flops and 48 bytes per row (fp64).
+//! `f <- s k (b - m)`, `y <- d k x`, `|d f|^2`: into the system scaled to unit diagonal, d the root
+//! of the diagonal, s = 1/d, and k a unit in which squares are numbers. 8 flops and 48 bytes per row (fp64).
 
 use super::group::{Group, Lanes, groups};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
-/// out f, y; reductions d f . d f; own b, x, s, d; scalars m.
+/// out f, y; reductions d f . d f; own b, x, s, d; scalars m, k.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "pcg_enter",
-        formula: "f <- s (b - m); y <- d x; d f . d f",
+        formula: "f <- s k (b - m); y <- d k x; d f . d f",
         source: include_str!("../../cl/pcg_enter.cl"),
         shape: Shape {
             out: 2,
             reduce: &[Reduce::Sum],
             own: 4,
-            scalars: 1,
+            scalars: 2,
             ..Shape::NONE
         },
         flops: Flops {
-            row: 6.0,
+            row: 8.0,
             entry: [0.0; 2],
         },
         reference,
@@ -28,13 +28,13 @@ pub fn kernel<T: Real>() -> Kernel<T> {
 }
 
 fn reference<T: Real>(r: &mut Rows<'_, T>) {
-    let m = r.scalars[0];
+    let [m, k] = [r.scalars[0], r.scalars[1]];
     for b in 0..r.n / BLOCK {
         r.partial[0][b] = T::ZERO;
         for i in b * BLOCK..(b + 1) * BLOCK {
-            let f = r.own[2][i] * (r.own[0][i] - m);
+            let f = r.own[2][i] * (k * (r.own[0][i] - m));
             r.out[0][i] = f;
-            r.out[1][i] = r.own[3][i] * r.own[1][i];
+            r.out[1][i] = r.own[3][i] * (k * r.own[1][i]);
             r.partial[0][b] = r.partial[0][b] + (r.own[3][i] * f) * (r.own[3][i] * f);
         }
     }
@@ -43,17 +43,17 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let ([b, x, s, d, ..], [f, y, ..]) = (r.own, &mut r.out);
-    let m = Group::splat(r.scalars[0]);
-    for k in 0..r.n / BLOCK {
+    let (m, k) = (Group::splat(r.scalars[0]), Group::splat(r.scalars[1]));
+    for block in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
-        for i in groups(k) {
-            let v = Group::load(s, i) * (Group::load(b, i) - m);
+        for i in groups(block) {
+            let v = Group::load(s, i) * (k * (Group::load(b, i) - m));
             let w = Group::load(d, i) * v;
             v.store(f, i);
-            (Group::load(d, i) * Group::load(x, i)).store(y, i);
+            (Group::load(d, i) * (k * Group::load(x, i))).store(y, i);
             sum.add(i, w * w);
         }
-        r.partial[0][k] = sum.sum();
+        r.partial[0][block] = sum.sum();
     }
 }
 

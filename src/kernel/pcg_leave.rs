@@ -1,22 +1,23 @@
-//! `x <- s y`: out of the system scaled to unit diagonal. 1 flop and 24 bytes per row (fp64).
+//! `x <- s k y`: out of the system scaled to unit diagonal. 2 flops and 24 bytes per row (fp64).
 
 use super::group::{Group, groups};
 use super::{Flops, Kernel, Real, Rows, Shape};
 use crate::node::BLOCK;
 
-/// out x; own y, s.
+/// out x; own y, s; scalars k.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "pcg_leave",
-        formula: "x <- s y",
+        formula: "x <- s k y",
         source: include_str!("../../cl/pcg_leave.cl"),
         shape: Shape {
             out: 1,
             own: 2,
+            scalars: 1,
             ..Shape::NONE
         },
         flops: Flops {
-            row: 1.0,
+            row: 2.0,
             entry: [0.0; 2],
         },
         reference,
@@ -26,16 +27,17 @@ pub fn kernel<T: Real>() -> Kernel<T> {
 
 fn reference<T: Real>(r: &mut Rows<'_, T>) {
     for i in 0..r.n {
-        r.out[0][i] = r.own[1][i] * r.own[0][i];
+        r.out[0][i] = r.own[1][i] * (r.scalars[0] * r.own[0][i]);
     }
 }
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let ([y, s, ..], x) = (r.own, &mut *r.out[0]);
+    let k = Group::splat(r.scalars[0]);
     for b in 0..r.n / BLOCK {
         for i in groups(b) {
-            (Group::load(s, i) * Group::load(y, i)).store(x, i);
+            (Group::load(s, i) * (k * Group::load(y, i))).store(x, i);
         }
     }
 }

@@ -27,13 +27,13 @@ use pace::Pace;
 use super::precond::{Factor, Pattern};
 use super::share::share;
 use super::system::{System, roots, scaled};
+use crate::Result;
 use crate::cluster::Halo;
 use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
 use crate::kernel::{self, Real, pcg_scalars};
 use crate::node::Buffer;
 use crate::sparse::Csr;
 use crate::split::{Engine, Finish, Glance, Operands, Place, Site};
-use crate::{Error, Result};
 
 /// Growth of `|b - A x|^2` over `r . r` that shows that the recurrence has drifted.
 const DRIFT: f64 = 4.0;
@@ -42,6 +42,9 @@ const PROGRESS: f64 = 0.25;
 
 /// By how many times the precision a residual falls before the true one is computed.
 const LEG: f64 = 1e3;
+
+/// By how much squares are to be larger than the least number.
+const ROOM: f64 = 1e12;
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -194,12 +197,12 @@ impl<T: Real> Pcg<T> {
         max_iterations: usize,
         mut start: Start,
     ) -> Result<Solution> {
-        let bb = self.system.enter(engine, b, x)?;
+        let (bb, unit) = self.enter(engine, b, x, [tolerance, floor])?;
         // One norm for both bounds: |r| <= tolerance |b| or |r| <= floor.
         let norm = bb.sqrt();
+        let floor = unit * floor;
         let least = (tolerance * norm).max(floor);
         let bound = least.powi(2);
-        self.fits(bb, bound)?;
         // What is no more than round-off is nothing to compare with.
         let scale = if norm > floor {
             norm
@@ -248,19 +251,22 @@ impl<T: Real> Pcg<T> {
         Ok(s)
     }
 
-    /// Whether squares as small as `bound`, the sum of those of all rows, can be told from zero.
-    fn fits(&self, bb: f64, bound: f64) -> Result<()> {
-        if bb > 0.0 && bound < self.system.rows * T::LEAST {
-            return Err(Error::failure(
-                format!(
-                    "the pressure's right-hand side, of norm {:.1e}, is too small for squares in {}",
-                    bb.sqrt(),
-                    T::NAME
-                ),
-                "run with --precision mixed, or give the case in smaller units",
-            ));
+    /// `|b|^2`, in a unit in which the squares of what is to be left of b are numbers, and the unit.
+    fn enter(
+        &mut self,
+        engine: &Engine<T>,
+        b: &Buffer<T>,
+        x: &Buffer<T>,
+        [tolerance, floor]: [f64; 2],
+    ) -> Result<(f64, f64)> {
+        let bb = self.system.enter(engine, b, x, 1.0)?;
+        let bound = (tolerance * bb.sqrt()).max(floor).powi(2);
+        let least = ROOM * T::LEAST * self.system.rows;
+        if bound >= least || bb.is_nan() || bb == 0.0 {
+            return Ok((bb, 1.0));
         }
-        Ok(())
+        let unit = (least / bound).sqrt().log2().ceil().exp2();
+        Ok((self.system.enter(engine, b, x, unit)?, unit))
     }
 
     /// See [`System::residual`]; the residual itself goes to where [`Pcg::replace`] finds it.

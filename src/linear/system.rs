@@ -26,6 +26,8 @@ pub(super) struct System<T: Real> {
     /// Root of the diagonal, and one over it (zero where there is none).
     root: Buffer<T>,
     inverse: Buffer<T>,
+    /// What x and b are multiplied by.
+    unit: f64,
     /// One on rows, zero on padding.
     ones: Buffer<T>,
     /// The right-hand side.
@@ -98,6 +100,7 @@ impl<T: Real> System<T> {
             rows: engine.comm().sum(n as f64)?.max(1.0),
             root: node.buffer_from(&root_t)?,
             inverse: node.buffer_from(&inverse)?,
+            unit: 1.0,
             ones: node.buffer_from(&vec![T::of(1.0); n])?,
             f: node.buffer(n)?,
             y: node.buffer_with_halo(n, halo.len())?,
@@ -109,7 +112,15 @@ impl<T: Real> System<T> {
     }
 
     /// `f = (b - mean) / d`, `y = d x`; returns `|b - mean|^2`. Without `singular` the mean is 0.
-    pub fn enter(&mut self, engine: &Engine<T>, b: &Buffer<T>, x: &Buffer<T>) -> Result<f64> {
+    /// All in the `unit` of x and b, a power of two.
+    pub fn enter(
+        &mut self,
+        engine: &Engine<T>,
+        b: &Buffer<T>,
+        x: &Buffer<T>,
+        unit: f64,
+    ) -> Result<f64> {
+        self.unit = unit;
         let mut mean = 0.0;
         if self.singular {
             let o = Operands {
@@ -121,7 +132,7 @@ impl<T: Real> System<T> {
         let o = Operands {
             out: &mut [&mut self.f, &mut self.y],
             own: &[b, x, &self.inverse, &self.root],
-            scalars: &[T::of(mean)],
+            scalars: &[T::of(mean), T::of(unit)],
             ..Operands::default()
         };
         Ok(engine.run(&mut self.enter, o)?[0].f64())
@@ -149,6 +160,7 @@ impl<T: Real> System<T> {
         let o = Operands {
             out: &mut [x],
             own: &[&self.y, &self.inverse],
+            scalars: &[T::of(1.0 / self.unit)],
             ..Operands::default()
         };
         engine.post(&mut self.leave, o)

@@ -46,7 +46,7 @@ impl<T: Real> Pcg<T> {
                 goes_on: true,
             });
         }
-        let bb = self.system.enter(engine, b, x)?;
+        let bb = self.system.enter(engine, b, x, 1.0)?;
         // The residual of x = 0.
         std::mem::swap(&mut self.s, &mut self.system.f);
         let weight = bb / self.replace(engine, start)?;
