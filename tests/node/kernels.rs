@@ -100,7 +100,9 @@ fn kernels_of_one_row_per_work_item() {
         let mut all = configs(|d| d.fp64);
         all.retain(|c| c.device != DeviceChoice::None && c.memory == Some(MemoryKind::Discrete));
         assert!(!all.is_empty());
-        return check_at::<f64>(&all[..1], "one row", &[257, 7 * BLOCK + 31], &[0.5, 1.0]);
+        let (sizes, cuts) = ([257, 7 * BLOCK + 31], [0.5, 1.0]);
+        check_at::<f64>(&all[..1], "one row, fp64", &sizes, &cuts);
+        return check_at::<f32>(&all[..1], "one row, fp32", &sizes, &cuts);
     }
     let on_device = |c: &Config| c.memory == Some(MemoryKind::Discrete);
     if !configs(|d| d.fp64).iter().any(on_device) {
