@@ -64,4 +64,4 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     }
 }
 
-crate::simd!(fp64 body);
+crate::simd!(body);
