@@ -61,4 +61,4 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     }
 }
 
-crate::simd!(body);
+crate::simd!(fp64 body);

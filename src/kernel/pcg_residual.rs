@@ -90,4 +90,4 @@ impl<T: Real> Terms<T, 1, 1, 2> for SumAndSize {
     }
 }
 
-crate::simd!(body);
+crate::simd!(fp64 body);

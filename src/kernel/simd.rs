@@ -5,7 +5,8 @@
 /// [`Soft`](crate::kernel::soft::Soft) numbers. All of them round alike: fused multiply-adds are in the
 /// source.
 ///
-/// After `fp64`, AVX-512 is left to double precision: groups in single fill AVX2's registers.
+/// After `fp64`, AVX-512 is left to double precision: groups in single fill AVX2's registers, and
+/// products are 1.25 times as fast by it (measured on an AMD EPYC with both).
 #[macro_export]
 macro_rules! simd {
     (fp64 $body:ident) => {

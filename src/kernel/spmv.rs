@@ -46,4 +46,4 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     }
 }
 
-crate::simd!(body);
+crate::simd!(fp64 body);
