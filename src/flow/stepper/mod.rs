@@ -34,6 +34,9 @@ use crate::node::Buffer;
 use crate::split::{Engine, Operands, Place, Site};
 use crate::{Error, Result};
 
+/// A pressure that round-off leaves a larger relative residual of is none.
+const ROUGHEST: f64 = 1e-3;
+
 /// Three buffers: a vector field by components.
 pub(crate) type Field<T> = [Buffer<T>; 3];
 
@@ -241,8 +244,21 @@ impl<T: Precise> Stepper<T> {
 
     fn converged(&self, s: Solution) -> Result<()> {
         // A field that is no longer finite is the caller's to report, with the step's number.
-        if s.converged || !s.residual.is_finite() {
+        let most = self.settings.tolerance.max(ROUGHEST);
+        if s.converged && s.residual <= most || !s.residual.is_finite() {
             return Ok(());
+        }
+        if s.converged {
+            return Err(Error::failure(
+                format!(
+                    "round-off in {} leaves a relative residual of {:.1e} of the pressure, more \
+                     than {ROUGHEST:.0e}",
+                    T::NAME,
+                    s.residual
+                ),
+                "raise poisson.tolerance to 1e-4, for solves that aim below round-off go astray on \
+                 large meshes, or run with --precision mixed",
+            ));
         }
         Err(Error::failure(
             format!(
