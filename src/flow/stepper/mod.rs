@@ -34,7 +34,7 @@ use crate::node::Buffer;
 use crate::split::{Engine, Operands, Place, Site};
 use crate::{Error, Result};
 
-/// A pressure that round-off leaves a larger relative residual of is none.
+/// A pressure that round-off in single precision leaves a larger relative residual of is none.
 const ROUGHEST: f64 = 1e-3;
 
 /// Three buffers: a vector field by components.
@@ -244,7 +244,10 @@ impl<T: Precise> Stepper<T> {
 
     fn converged(&self, s: Solution) -> Result<()> {
         // A field that is no longer finite is the caller's to report, with the step's number.
-        let most = self.settings.tolerance.max(ROUGHEST);
+        let most = match T::EPSILON > f64::EPSILON {
+            true => self.settings.tolerance.max(ROUGHEST),
+            false => f64::INFINITY,
+        };
         if s.converged && s.residual <= most || !s.residual.is_finite() {
             return Ok(());
         }
