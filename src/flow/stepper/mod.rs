@@ -35,7 +35,7 @@ use crate::split::{Engine, Operands, Place, Site};
 use crate::{Error, Result};
 
 /// A pressure that round-off in single precision leaves a larger relative residual of is none.
-const ROUGHEST: f64 = 1e-3;
+const ROUGHEST: f64 = 1e-2;
 
 /// Three buffers: a vector field by components.
 pub(crate) type Field<T> = [Buffer<T>; 3];
@@ -244,7 +244,8 @@ impl<T: Precise> Stepper<T> {
 
     fn converged(&self, s: Solution) -> Result<()> {
         // A field that is no longer finite is the caller's to report, with the step's number.
-        let most = match T::EPSILON > f64::EPSILON {
+        // At the start b may be nothing but round-off.
+        let most = match T::EPSILON > f64::EPSILON && self.rate_max > 0.0 {
             true => self.settings.tolerance.max(ROUGHEST),
             false => f64::INFINITY,
         };
