@@ -19,9 +19,9 @@ pub mod soft;
 mod steps;
 pub mod stream;
 #[cfg(target_arch = "x86_64")]
-pub mod wide;
+pub(crate) mod wide;
 #[cfg(target_arch = "x86_64")]
-pub mod wrapped;
+pub(crate) mod wrapped;
 
 pub use mat::{Mat, SLICE};
 pub use real::Real;
