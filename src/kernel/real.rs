@@ -32,7 +32,7 @@ pub trait Real:
     const NAME: &'static str;
     /// Whether code of it is to be small rather than fast: see [`Soft`](super::soft::Soft).
     const SOFT: bool = false;
-    /// Whether masks are in registers of their own: see [`Wide`](super::wide::Wide).
+    /// Whether masks are in registers of their own: see `wide.rs`.
     const WIDE: bool = false;
     /// Rounds to this precision.
     fn of(x: f64) -> Self;
