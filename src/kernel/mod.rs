@@ -18,6 +18,7 @@ pub mod slice;
 pub mod soft;
 mod steps;
 pub mod stream;
+mod walk;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod wide;
 #[cfg(target_arch = "x86_64")]

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::Real;
 use super::group::WIDTH;
-use super::wrapped::operators;
+use super::wrapped::{members, operators};
 
 /// A number that computes to the same bits, slowly.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Zeroable, Pod)]
@@ -13,20 +13,8 @@ use super::wrapped::operators;
 pub struct Soft<T>(T);
 
 impl<T: Real> Real for Soft<T> {
-    const ZERO: Self = Self(T::ZERO);
-    const EPSILON: f64 = T::EPSILON;
-    const LEAST: f64 = T::LEAST;
-    const CL: &'static str = T::CL;
-    const NAME: &'static str = T::NAME;
+    members!();
     const SOFT: bool = true;
-    #[inline(always)]
-    fn of(x: f64) -> Self {
-        Self(T::of(x))
-    }
-    #[inline(always)]
-    fn f64(self) -> f64 {
-        self.0.f64()
-    }
     #[inline(never)]
     fn fma(self, b: Self, c: Self) -> Self {
         Self(self.0.fma(b.0, c.0))
@@ -36,18 +24,6 @@ impl<T: Real> Real for Soft<T> {
         for l in 0..WIDTH {
             c[l] = Self(a[l].0.fma(b[l].0, c[l].0));
         }
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        Self(self.0.abs())
-    }
-    #[inline(always)]
-    fn max(self, b: Self) -> Self {
-        Self(self.0.max(b.0))
-    }
-    #[inline(always)]
-    fn or(self, mask: u32, l: usize, other: Self) -> Self {
-        Self(self.0.or(mask, l, other.0))
     }
 }
 

@@ -9,7 +9,7 @@ use bytemuck::{Pod, Zeroable};
 use super::Real;
 use super::columns::{ALL, Difference};
 use super::group::WIDTH;
-use super::wrapped::operators;
+use super::wrapped::{members, operators};
 
 /// A number that computes to the same bits. Only where the processor has the instruction sets that
 /// [`simd`](super::simd) asks for.
@@ -20,20 +20,8 @@ pub struct Wide<T>(T);
 operators!(Wide);
 
 impl<T: Real> Real for Wide<T> {
-    const ZERO: Self = Self(T::ZERO);
-    const EPSILON: f64 = T::EPSILON;
-    const LEAST: f64 = T::LEAST;
-    const CL: &'static str = T::CL;
-    const NAME: &'static str = T::NAME;
+    members!();
     const WIDE: bool = true;
-    #[inline(always)]
-    fn of(x: f64) -> Self {
-        Self(T::of(x))
-    }
-    #[inline(always)]
-    fn f64(self) -> f64 {
-        self.0.f64()
-    }
     #[inline(always)]
     fn fma(self, b: Self, c: Self) -> Self {
         Self(self.0.fma(b.0, c.0))
@@ -51,18 +39,6 @@ impl<T: Real> Real for Wide<T> {
                 _mm256_storeu_ps(c.cast(), _mm256_fmadd_ps(a, b, _mm256_loadu_ps(c.cast())));
             }
         }
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        Self(self.0.abs())
-    }
-    #[inline(always)]
-    fn max(self, b: Self) -> Self {
-        Self(self.0.max(b.0))
-    }
-    #[inline(always)]
-    fn or(self, mask: u32, l: usize, other: Self) -> Self {
-        Self(self.0.or(mask, l, other.0))
     }
     #[inline(always)]
     fn or_all(a: &mut [Self; WIDTH], mask: u32, other: &[Self; WIDTH]) {

@@ -29,6 +29,38 @@ macro_rules! operators {
 }
 pub(super) use operators;
 
+/// The members of [`Real`] that a type which wraps a number takes from it.
+macro_rules! members {
+    () => {
+        const ZERO: Self = Self(T::ZERO);
+        const EPSILON: f64 = T::EPSILON;
+        const LEAST: f64 = T::LEAST;
+        const CL: &'static str = T::CL;
+        const NAME: &'static str = T::NAME;
+        #[inline(always)]
+        fn of(x: f64) -> Self {
+            Self(T::of(x))
+        }
+        #[inline(always)]
+        fn f64(self) -> f64 {
+            self.0.f64()
+        }
+        #[inline(always)]
+        fn abs(self) -> Self {
+            Self(self.0.abs())
+        }
+        #[inline(always)]
+        fn max(self, b: Self) -> Self {
+            Self(self.0.max(b.0))
+        }
+        #[inline(always)]
+        fn or(self, mask: u32, l: usize, other: Self) -> Self {
+            Self(self.0.or(mask, l, other.0))
+        }
+    };
+}
+pub(super) use members;
+
 /// The same memory, as numbers of another type of the same size.
 #[inline(always)]
 pub fn rows_as<'a, T: Real, W: Real>(rows: &'a mut Rows<'_, T>) -> Rows<'a, W> {
