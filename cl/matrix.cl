@@ -7,9 +7,13 @@
    The statement is written out once for each kind of slice, and of step, so that the compiler knows
    what differs between them: it does not find out by itself. All its commas are in brackets, for
    OpenCL C has no macros of any number of arguments. */
-#define MATRIX(m) __global const uint4 *PASTE(m, _slices), __global const uint *PASTE(m, _index)
+#define MATRIX(m)                                                                                 \
+    __global const uint4 *PASTE(m, _slices), __global const uint *PASTE(m, _index),               \
+        const uint16 PASTE(m, _usual)
 #define FULL_ (1u << 31)
 #define PACKED_ (1u << 30)
+#define USUAL_ (1u << 29)
+#define WIDE_STEPS_(at) ((at).s3 & ~(FULL_ | PACKED_ | USUAL_))
 #define INLINE_ static inline __attribute__((always_inline))
 #define UNROLL_ _Pragma("unroll")
 
@@ -45,7 +49,7 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
     s.affine = at.s2 & 0xff;
     s.ones = s.affine + ((at.s2 >> 8) & 0xff);
     s.shorts = s.ones + (at.s2 >> 16);
-    s.end = s.shorts + (at.s3 & ~(FULL_ | PACKED_));
+    s.end = s.shorts + WIDE_STEPS_(at);
     s.flags = at.s3;
     s.block = at.s1;
     s.differences = at.s1 + 2 * s.end;
@@ -68,7 +72,11 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
 #define EACH_ENTRY(e, m, i, DO)                                                                   \
     {                                                                                             \
         Row_ r_ = row_(PASTE(m, _slices), PASTE(m, _index), i);                                   \
-        if (r_.at.s3 & PACKED_) {                                                                 \
+        if (SMALL && (r_.at.s3 & (USUAL_ | FULL_)) == (USUAL_ | FULL_))                           \
+            USUALS_(e, r_, PASTE(m, _usual), true, DO)                                            \
+        else if (SMALL && (r_.at.s3 & USUAL_))                                                    \
+            USUALS_(e, r_, PASTE(m, _usual), false, DO)                                           \
+        else if (r_.at.s3 & PACKED_) {                                                                 \
             Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                           \
             _Pragma("unroll 1") for (uint k_ = 0; k_ < s_.end; ++k_) {                            \
                 const Entry e = packed_(&s_, k_);                                                 \
@@ -77,6 +85,31 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
         } else                                                                                    \
             PASTE(SLICES_, SMALL)(e, r_, DO)                                                      \
     }
+/* The steps that most slices of a grid have: their offsets are arguments of the kernel, so that
+   nothing but the slice's four words is waited for before the loads of vectors. */
+#define USUALS_(e, r, usual, full, DO)                                                            \
+    {                                                                                             \
+        const uint offset_[] = {usual.s2, usual.s3, usual.s4, usual.s5,                           \
+                                usual.s6, usual.s7, usual.s8};                                    \
+        const bool ones_ = (r.at.s2 & 0xff) == 0;                                                 \
+        const uint value_ = ones_ ? r.value - r.lane : r.value, by_ = ones_ ? 1 : SLICE;          \
+        switch (usual.s0) {                                                                       \
+        case 4:                                                                                   \
+            USUAL_STEPS_(4, e, r, usual, full, DO)                                                \
+        case 5:                                                                                   \
+            USUAL_STEPS_(5, e, r, usual, full, DO)                                                \
+        case 6:                                                                                   \
+            USUAL_STEPS_(6, e, r, usual, full, DO)                                                \
+        default:                                                                                  \
+            USUAL_STEPS_(7, e, r, usual, full, DO)                                                \
+        }                                                                                         \
+    }
+#define USUAL_STEPS_(count, e, r, usual, full, DO)                                                \
+    UNROLL_ for (uint j_ = 0; j_ < count; ++j_) {                                                 \
+        const Entry e = usual_(&r, full, value_ + j_ * by_, offset_[j_], usual.s1, j_);           \
+        DO;                                                                                       \
+    }                                                                                             \
+    break;
 #define SLICES_0(e, r, DO) KINDS_(LOOP_, e, r, false, DO)
 #define SLICES_1(e, r, DO)                                                                        \
     if (r.at.s3 & FULL_)                                                                          \
@@ -142,7 +175,7 @@ INLINE_ Row_ row_(__global const uint4 *slices, __global const uint *index, size
 /* Goes on to the steps of a kind, which come in this order; returns their number. */
 INLINE_ uint begin_(Row_ *r, uint kind) {
     const uint affine = r->at.s2 & 0xff, ones = (r->at.s2 >> 8) & 0xff, shorts = r->at.s2 >> 16;
-    const uint wide = r->at.s3 & ~(FULL_ | PACKED_);
+    const uint wide = WIDE_STEPS_(r->at);
     if (kind == ONES_)
         r->value -= r->lane;
     if (kind == SHORTS_) {
@@ -181,6 +214,17 @@ INLINE_ Entry step_(const Row_ *r, bool full, uint kind, uint j) {
         column += ONCE_WORD(&r->index[(size_t)r->difference + SLICE * j]) - r->lane;
     /* A row that lacks an entry of a step with differences has a column that can be read. */
     e.column = full || kind >= SHORTS_ || e.has ? column : 0;
+    return e;
+}
+
+/* A row that lacks the entry has a column that can be read: that of a row that has it, or the last
+   one. */
+INLINE_ Entry usual_(const Row_ *r, bool full, uint value, uint offset, uint last, uint j) {
+    Entry e;
+    e.has = full || (r->index[r->step + 2 * j] >> r->lane & 1);
+    e.value = value;
+    const uint column = r->row + offset;
+    e.column = full ? column : min(column, last);
     return e;
 }
 

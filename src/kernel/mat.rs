@@ -17,6 +17,10 @@ pub const GROUPS: usize = SLICE / WIDTH;
 pub(crate) const FULL: u32 = 1 << 31;
 /// The same: rows without an entry have no place in a step.
 pub(crate) const PACKED: u32 = 1 << 30;
+/// The same: its steps are at the distances that most slices have. Devices alone look at it.
+pub(crate) const USUAL: u32 = 1 << 29;
+/// All of these.
+pub(crate) const FLAGS: u32 = FULL | PACKED | USUAL;
 
 /// A matrix for reading. Made only from a [`Sell`](crate::sparse::Sell), which guarantees that
 /// every value of a step lies in every plane, every difference in its index block, and every
@@ -120,7 +124,7 @@ impl<'a, T: Real> Mat<'a, T> {
         let affine = (counts & 0xff) as usize;
         let ones = affine + (counts >> 8 & 0xff) as usize;
         let short = ones + (counts >> 16) as usize;
-        let steps = short + (wide & !(FULL | PACKED)) as usize;
+        let steps = short + (wide & !FLAGS) as usize;
         let steps = &self.index[at as usize..at as usize + 2 * steps];
         Block {
             affine,

@@ -87,7 +87,7 @@ impl Pinned {
                     0,
                     std::ptr::null(),
                 ),
-                Arg::None => Err(-38),
+                Arg::None | Arg::Words(_) => Err(-38),
             }
         };
         self.begun(event)
@@ -125,7 +125,7 @@ impl Pinned {
                     0,
                     std::ptr::null(),
                 ),
-                Arg::None => Err(-38),
+                Arg::None | Arg::Words(_) => Err(-38),
             }
         };
         self.begun(event)

@@ -8,6 +8,7 @@ use super::site::Site;
 use crate::Result;
 use crate::cluster::Reach;
 use crate::kernel::{Mat, Real};
+use crate::node::memory::Arg;
 use crate::sparse::Sell;
 
 impl<T: Real> Engine<T> {
@@ -106,6 +107,7 @@ impl<T: Real> Engine<T> {
         for m in o.mats {
             args.push(m.slices().arg());
             args.push(m.index().arg());
+            args.push(Arg::Words(m.usual()));
             for plane in m.planes() {
                 args.push(plane.arg());
             }

@@ -185,6 +185,7 @@ pub(super) fn set_args<V: Pod>(
                     set_kernel_arg(kernel, index, size_of_val(m), (&raw const *m).cast())
                 }
                 Arg::Svm(p) => set_kernel_arg_svm_pointer(kernel, index, (*p).cast()),
+                Arg::Words(w) => set_kernel_arg(kernel, index, size_of_val(w), w.as_ptr().cast()),
                 Arg::None => Err(-38),
             }
         }?;

@@ -15,7 +15,7 @@ use opencl3::types::cl_mem;
 
 use crate::Result;
 
-/// What a device kernel is given for a buffer.
+/// What a device kernel is given.
 #[derive(Clone, Copy, Debug)]
 pub enum Arg {
     /// No device.
@@ -24,6 +24,8 @@ pub enum Arg {
     Mem(cl_mem),
     /// A shared pointer.
     Svm(*mut u8),
+    /// These words themselves.
+    Words([u32; 16]),
 }
 
 /// Bytes held for both sides. Positions are byte offsets; callers align them to the device.

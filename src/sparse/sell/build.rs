@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::Sell;
 use super::encode::{Encoder, Lines};
 use super::reads::Reads;
+use super::usual;
 use crate::kernel::{MAX_PLANES, Real, SLICE};
 use crate::node::{BLOCK, Node, padded};
 use crate::sparse::Csr;
@@ -53,6 +54,7 @@ struct Layout {
     index: Vec<u32>,
     position: Vec<u32>,
     elements: usize,
+    usual: Vec<u32>,
 }
 
 impl Layout {
@@ -125,11 +127,13 @@ impl Layout {
             }
             u32::try_from(elements).map_err(too_large)?;
         }
+        let usual = usual::mark(&mut slices, &index);
         Ok(Self {
             slices,
             index,
             position,
             elements,
+            usual,
         })
     }
 }
@@ -213,6 +217,7 @@ impl<T: Real> Sell<T> {
             index_words: layout.index.len(),
             nnz: col.len(),
             inner,
+            usual: usual::words(&layout.usual, cols),
             reads: Reads::of(rows, row_ptr, col, inner),
             slices: Rc::new(node.buffer_from(&layout.slices)?),
             index: Rc::new(node.buffer_from(&layout.index)?),

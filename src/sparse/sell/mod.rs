@@ -37,6 +37,7 @@ mod encode;
 mod reads;
 #[cfg(test)]
 mod tests;
+mod usual;
 
 use std::rc::Rc;
 
@@ -58,6 +59,7 @@ pub struct Sell<T: Real> {
     reads: Reads,
     slices: Rc<Buffer<u32>>,
     index: Rc<Buffer<u32>>,
+    usual: [u32; 16],
     planes: Vec<Buffer<T>>,
     position: Vec<u32>,
 }
@@ -157,6 +159,12 @@ impl<T: Real> Sell<T> {
     /// Index blocks.
     pub fn index(&self) -> &Buffer<u32> {
         &self.index
+    }
+
+    /// What devices are told of the steps that most slices of a grid have: their number, 0 where
+    /// no slices are alike; the last column; and, of each step, column minus row.
+    pub(crate) fn usual(&self) -> [u32; 16] {
+        self.usual
     }
 
     /// Least memory traffic of one product, without the vectors: values, index blocks and slices,

@@ -3,7 +3,7 @@
 use super::encode::Encoder;
 use super::*;
 use crate::kernel::group::{Group, WIDTH};
-use crate::kernel::mat::{self, FULL, PACKED, Products, parts, zero};
+use crate::kernel::mat::{self, FLAGS, PACKED, Products, parts, zero};
 use crate::node::{Config, DeviceChoice};
 
 fn node() -> Node {
@@ -247,12 +247,7 @@ fn a_matrix_out_of_order_is_refused() {
 /// Columns of each row of a slice, decoded by the tables in the module's documentation.
 fn decode([counts, wide]: [u32; 2], words: &[u32], first: u32) -> Vec<Vec<u32>> {
     let packed = wide & PACKED != 0;
-    let counts = [
-        counts & 255,
-        counts >> 8 & 255,
-        counts >> 16,
-        wide & !(FULL | PACKED),
-    ];
+    let counts = [counts & 255, counts >> 8 & 255, counts >> 16, wide & !FLAGS];
     let steps = counts.iter().sum::<u32>() as usize;
     let mut rows = vec![vec![]; SLICE];
     let halves: Vec<u16> = words[2 * steps..]

@@ -5,7 +5,7 @@ use crate::kernel::Real;
 use crate::node::Node;
 use crate::sparse::Sell;
 
-/// The first half of the rows like those of a grid, some entries missing; then rows of six entries
+/// The first half of the rows like those of a grid of 4 to 7 neighbours, some entries missing; then rows of six entries
 /// anywhere, some of five; the last quarter of 0 to 9, some empty, one long. So every kind of step
 /// is there (32-bit ones where `cols` are many), in slices that are full, have gaps and are packed.
 pub(super) fn random<T: Real>(
@@ -17,9 +17,11 @@ pub(super) fn random<T: Real>(
 ) -> Result<Sell<T>> {
     let mut row_ptr = vec![0];
     let mut col = Vec::new();
+    let neighbours = 4 + rng.usize(..4);
     for i in 0..rows {
         let mut row: Vec<u32> = if i < rows / 2 {
-            let near = [i, i + 1, i + 3, i + 40, i.abs_diff(17)].into_iter();
+            let near = [i, i + 1, i + 3, i.abs_diff(17), i + 40, i + 2, i + 55];
+            let near = near.into_iter().take(neighbours);
             near.filter(|_| rng.usize(..150) > 0)
                 .map(|j| j as u32)
                 .collect()

@@ -1,0 +1,109 @@
+//! The steps that most slices of a grid have.
+
+use std::collections::HashMap;
+
+use crate::kernel::mat::{FLAGS, PACKED, USUAL};
+
+/// Numbers of steps that devices have code for: `cl/matrix.cl`.
+const STEPS: std::ops::RangeInclusive<usize> = 4..=7;
+
+/// Flags the slices that have the steps that most have, affine ones alone, and returns these steps'
+/// columns minus rows; none where no slice has affine steps alone.
+pub(super) fn mark(slices: &mut [u32], index: &[u32]) -> Vec<u32> {
+    // Slices that look alike share a block: there are few.
+    let mut blocks: HashMap<(u32, usize), usize> = HashMap::new();
+    for slice in slices.chunks_exact(4) {
+        if let Some(steps) = steps(slice) {
+            *blocks.entry((slice[1], steps)).or_default() += 1;
+        }
+    }
+    let mut lists: HashMap<Vec<u32>, usize> = HashMap::new();
+    for (&(at, steps), count) in &blocks {
+        *lists.entry(bases(index, at, steps)).or_default() += count;
+    }
+    let most = lists
+        .into_iter()
+        .max_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)));
+    let usual = most.map(|(list, _)| list).unwrap_or_default();
+    for slice in slices.chunks_exact_mut(4) {
+        if steps(slice).is_some_and(|n| bases(index, slice[1], n) == usual) {
+            slice[3] |= USUAL;
+        }
+    }
+    usual
+}
+
+/// See [`Sell::usual`](super::Sell::usual).
+pub(super) fn words(usual: &[u32], cols: usize) -> [u32; 16] {
+    let mut words = [0; 16];
+    words[0] = usual.len() as u32;
+    words[1] = cols.saturating_sub(1) as u32;
+    words[2..2 + usual.len()].copy_from_slice(usual);
+    words
+}
+
+/// Number of a slice's steps, if they are all affine, of one kind, and as many as devices have code for.
+fn steps(slice: &[u32]) -> Option<usize> {
+    let [affine, ones] = [slice[2] & 0xff, slice[2] >> 8 & 0xff].map(|n| n as usize);
+    let others = (slice[2] >> 16) + (slice[3] & !FLAGS);
+    let plain = others == 0 && slice[3] & PACKED == 0 && affine.min(ones) == 0;
+    Some(affine + ones).filter(|n| plain && STEPS.contains(n))
+}
+
+fn bases(index: &[u32], at: u32, steps: usize) -> Vec<u32> {
+    let words = &index[at as usize..at as usize + 2 * steps];
+    words.iter().skip(1).step_by(2).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words of a slice with its index block at `at` and so many affine steps, single values, 16-bit
+    /// steps.
+    fn slice(at: u32, [affine, ones, short]: [u32; 3], flags: u32) -> [u32; 4] {
+        [0, at, affine | ones << 8 | short << 16, flags]
+    }
+
+    #[test]
+    fn slices_of_the_steps_that_most_have_are_flagged() {
+        // Masks, and columns minus rows: the second block lacks rows, the third has other columns.
+        let (all, some) = (u32::MAX, 0xfff0);
+        let back = 5u32.wrapping_neg();
+        let index: Vec<u32> = [
+            [all, 0, all, back, all, 1, all, 5],
+            [all, 0, some, back, all, 1, some, 5],
+            [all, 0, all, back, all, 2, all, 5],
+        ]
+        .concat();
+        let slices = [
+            (slice(16, [4, 0, 0], 0), false),
+            (slice(16, [4, 0, 0], 0), false),
+            (slice(0, [4, 0, 0], 0), true),
+            (slice(0, [0, 4, 0], 0), true),
+            (slice(8, [0, 4, 0], 0), true),
+            // Of two kinds, packed, with differences, too short.
+            (slice(0, [2, 2, 0], 0), false),
+            (slice(8, [4, 0, 0], PACKED), false),
+            (slice(0, [3, 0, 1], 0), false),
+            (slice(0, [3, 0, 0], 0), false),
+        ];
+        let mut words = slices.map(|(s, _)| s).concat();
+        let usual = mark(&mut words, &index);
+        assert_eq!(usual, [0, back, 1, 5]);
+        for (got, (before, flagged)) in words.chunks(4).zip(slices) {
+            let flag = if flagged { USUAL } else { 0 };
+            assert_eq!(got[..3], before[..3]);
+            assert_eq!(got[3], before[3] | flag, "{before:?}");
+        }
+        let for_devices = super::words(&usual, 100);
+        assert_eq!(for_devices[..6], [4, 99, 0, back, 1, 5]);
+    }
+
+    #[test]
+    fn where_no_slice_has_affine_steps_alone_none_is_flagged() {
+        let mut words = slice(0, [1, 0, 4], 0);
+        assert!(mark(&mut words, &[0; 32]).is_empty());
+        assert_eq!(words, slice(0, [1, 0, 4], 0));
+    }
+}
