@@ -198,7 +198,7 @@ pub(super) const WHERE: Flag = Flag {
 pub(super) const FORMAT: Flag = Flag {
     name: "format",
     value: Some("sell|csr"),
-    about: "How the matrix of spmv is stored; csr runs on the CPU",
+    about: "How the matrix of spmv is stored; csr is not split",
     sets: Sets::Nothing,
 };
 
