@@ -113,7 +113,11 @@ mod tests {
                     assert_eq!(total(kind, [a, b]).to_bits(), want, "{n} {cut}");
                     let mut lanes = [0.0; TOTAL_LANES];
                     add(kind, &mut lanes, 0, a);
-                    assert_eq!(total_from(kind, &lanes, cut, b).to_bits(), want, "{n} {cut}");
+                    assert_eq!(
+                        total_from(kind, &lanes, cut, b).to_bits(),
+                        want,
+                        "{n} {cut}"
+                    );
                 }
             }
         }
