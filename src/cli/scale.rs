@@ -20,6 +20,7 @@ pub(super) const COMMAND: Command = Command {
     about: "Measure strong and weak scaling over ranks, and how much of the exchange is hidden",
     flags: &[
         flags::RANKS,
+        flags::SERIES,
         flags::LAUNCHER,
         flags::NETWORK,
         flags::STEPS,
@@ -51,21 +52,23 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     let json = args.path(&flags::JSON).unwrap_or(&json);
     let operand = args.operand().display().to_string();
     let mut report = ScalingReport::default();
-    if rows(args).is_some() {
-        let measured = launch(args, &operand, &counts, folder)?;
-        report.weak = series(measured);
+    let [weak, strong] = kinds(args)?;
+    if weak {
+        report.weak = series(launch(args, &operand, &counts, folder)?);
         // What is cut off later has left this.
         report.write(json)?;
     }
-    report.strong = match (rows(args), &report.weak[..]) {
-        // The largest of both kinds is the same.
-        (Some(_), [one]) => series(vec![one.measured.clone()]),
-        (Some(rows), _) => {
-            let most = counts.iter().copied().max().unwrap_or(1);
-            series(launch(args, &format!("{rows}x{most}"), &counts, folder)?)
-        }
-        (None, _) => series(launch(args, &operand, &counts, folder)?),
-    };
+    if strong {
+        report.strong = match (rows(args), &report.weak[..]) {
+            // The largest of both kinds is the same.
+            (Some(_), [one]) => series(vec![one.measured.clone()]),
+            (Some(rows), _) => {
+                let most = counts.iter().copied().max().unwrap_or(1);
+                series(launch(args, &format!("{rows}x{most}"), &counts, folder)?)
+            }
+            (None, _) => series(launch(args, &operand, &counts, folder)?),
+        };
+    }
     report.write(json)?;
     console.line(report.table())?;
     for (name, chart) in report.charts() {
@@ -74,10 +77,29 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     Ok(())
 }
 
+/// Whether weak and strong scaling are asked for.
+fn kinds(args: &Args) -> Result<[bool; 2]> {
+    let boxes = rows(args).is_some();
+    match args.text(&flags::SERIES)? {
+        None => Ok([boxes, true]),
+        Some("weak") if boxes => Ok([true, false]),
+        Some("strong") => Ok([false, true]),
+        Some(text) => Err(Error::input(
+            format!("--series {text}"),
+            match text {
+                "weak" => "a case has as many cells on any number of ranks",
+                _ => "there is no such series",
+            },
+            "name strong; or, of a number of rows in the place of a case, weak",
+        )),
+    }
+}
+
 /// What is wrong with the input is said here, once, and not by ranks.
 fn check(args: &Args) -> Result<()> {
     entries(args)?;
     iterations(args)?;
+    kinds(args)?;
     match args.text(&flags::NETWORK)? {
         Some(name) if name != "this" => predict::named(name).map(|_| ()),
         _ => Ok(()),
