@@ -259,6 +259,13 @@ pub(super) const ITERATIONS: Flag = Flag {
     sets: Sets::Nothing,
 };
 
+pub(super) const SERIES: Flag = Flag {
+    name: "series",
+    value: Some("KIND"),
+    about: "Of ROWS, weak or strong scaling alone (default: both)",
+    sets: Sets::Nothing,
+};
+
 pub(super) const LAUNCHER: Flag = Flag {
     name: "launcher",
     value: Some("COMMAND"),

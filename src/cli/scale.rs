@@ -1,7 +1,5 @@
 //! `couloir scale`: how the kernels and the step scale over ranks.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 use std::time::Instant;
@@ -10,7 +8,7 @@ use super::ranks::Ranks;
 use super::{Args, Command, Console, flags, predict};
 use crate::cluster::launcher;
 use crate::flow::case::{Case, MeshSource};
-use crate::flow::scaling::{Scaling, Steps, measure};
+use crate::flow::scaling::{Entry, Scaling, Steps, take_turns};
 use crate::input::Override;
 use crate::report::scaling::{ScalingReport, line, series};
 use crate::report::write::{ensure_writable, write_file};
@@ -22,6 +20,7 @@ pub(super) const COMMAND: Command = Command {
     about: "Measure strong and weak scaling over ranks, and how much of the exchange is hidden",
     flags: &[
         flags::RANKS,
+        flags::SERIES,
         flags::LAUNCHER,
         flags::NETWORK,
         flags::STEPS,
@@ -51,47 +50,26 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     ensure_writable(folder)?;
     let json = folder.join("scale.json");
     let json = args.path(&flags::JSON).unwrap_or(&json);
-    let most = counts.iter().copied().max().unwrap_or(1);
-    // The same rows of each rank, then of all.
-    let runs: Vec<(Kind, String, usize)> = match rows(args) {
-        Some(rows) => {
-            let weak = |&n: &usize| (Kind::Weak, format!("{rows}x{n}"), n);
-            let strong = |&n: &usize| (Kind::Strong, format!("{rows}x{most}"), n);
-            let weak = counts.iter().map(weak);
-            weak.chain(counts.iter().map(strong)).collect()
-        }
-        None => {
-            let operand = args.operand().display().to_string();
-            let strong = |&n: &usize| (Kind::Strong, operand.clone(), n);
-            counts.iter().map(strong).collect()
-        }
-    };
-    let (mut weak, mut strong, mut known) = (Vec::new(), Vec::new(), HashMap::new());
+    let operand = args.operand().display().to_string();
     let mut report = ScalingReport::default();
-    for (kind, operand, ranks) in runs {
-        // The largest of both kinds is the same.
-        let measured = match known.entry((operand, ranks)) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
-                log::info!("{ranks} rank(s): {} ...", place.key().0);
-                let start = Instant::now();
-                let measured = launch(args, &place.key().0, ranks, folder)?;
-                let took_s = start.elapsed().as_secs_f64();
-                log::info!("{}; took {took_s:.1} s", line(&measured));
-                place.insert(measured)
-            }
-        };
-        match kind {
-            Kind::Weak => weak.push(measured.clone()),
-            Kind::Strong => strong.push(measured.clone()),
-        }
-        report = ScalingReport {
-            weak: series(weak.clone()),
-            strong: series(strong.clone()),
-        };
+    let [weak, strong] = kinds(args)?;
+    if weak {
+        report.weak = series(launch(args, &operand, &counts, folder)?);
         // What is cut off later has left this.
         report.write(json)?;
     }
+    if strong {
+        report.strong = match (rows(args), &report.weak[..]) {
+            // The largest of both kinds is the same.
+            (Some(_), [one]) => series(vec![one.measured.clone()]),
+            (Some(rows), _) => {
+                let most = counts.iter().copied().max().unwrap_or(1);
+                series(launch(args, &format!("{rows}x{most}"), &counts, folder)?)
+            }
+            (None, _) => series(launch(args, &operand, &counts, folder)?),
+        };
+    }
+    report.write(json)?;
     console.line(report.table())?;
     for (name, chart) in report.charts() {
         chart.write(&folder.join(format!("{name}.svg")))?;
@@ -99,21 +77,29 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     Ok(())
 }
 
-/// Whether each rank has as many rows in all runs, or all of them together have.
-#[derive(Clone, Copy)]
-enum Kind {
-    Weak,
-    Strong,
+/// Whether weak and strong scaling are asked for.
+fn kinds(args: &Args) -> Result<[bool; 2]> {
+    let boxes = rows(args).is_some();
+    match args.text(&flags::SERIES)? {
+        None => Ok([boxes, true]),
+        Some("weak") if boxes => Ok([true, false]),
+        Some("strong") => Ok([false, true]),
+        Some(text) => Err(Error::input(
+            format!("--series {text}"),
+            match text {
+                "weak" => "a case has as many cells on any number of ranks",
+                _ => "there is no such series",
+            },
+            "name strong; or, of a number of rows in the place of a case, weak",
+        )),
+    }
 }
 
 /// What is wrong with the input is said here, once, and not by ranks.
 fn check(args: &Args) -> Result<()> {
-    let operand = match rows(args) {
-        Some(rows) => format!("{rows}x1"),
-        None => args.operand().display().to_string(),
-    };
-    case_of(args, &operand)?;
-    iterations(args, &operand)?;
+    entries(args)?;
+    iterations(args)?;
+    kinds(args)?;
     match args.text(&flags::NETWORK)? {
         Some(name) if name != "this" => predict::named(name).map(|_| ()),
         _ => Ok(()),
@@ -141,8 +127,13 @@ fn counts(args: &Args) -> Result<Vec<usize>> {
     })
 }
 
-/// Runs the measurement on `ranks` ranks.
-fn launch(args: &Args, operand: &str, ranks: usize, folder: &Path) -> Result<Scaling> {
+/// Measures `operand` on so many ranks each, in turns.
+fn launch(args: &Args, operand: &str, counts: &[usize], folder: &Path) -> Result<Vec<Scaling>> {
+    let list: Vec<String> = counts.iter().map(usize::to_string).collect();
+    let list = list.join(",");
+    let ranks = counts.iter().copied().max().unwrap_or(1);
+    log::info!("{operand} on {list} rank(s), in turns ...");
+    let begun = Instant::now();
     let launcher = match args.path(&flags::LAUNCHER) {
         Some(named) => named.to_string_lossy().into_owned(),
         None => launcher::launcher().to_owned(),
@@ -161,7 +152,8 @@ fn launch(args: &Args, operand: &str, ranks: usize, folder: &Path) -> Result<Sca
         .args(words)
         .args(["-n", &ranks.to_string()])
         .arg(own);
-    command.args(["scale", operand, "--worker"]).arg(&file);
+    command.args(["scale", operand, "--ranks", &list, "--worker"]);
+    command.arg(&file);
     for flag in [
         flags::SPLIT,
         flags::DEVICE,
@@ -186,9 +178,13 @@ fn launch(args: &Args, operand: &str, ranks: usize, folder: &Path) -> Result<Sca
     })?;
     let text = std::fs::read(&file);
     let _ = std::fs::remove_file(&file);
-    let result = text.ok().and_then(|t| serde_json::from_slice(&t).ok());
+    let result: Option<Vec<Scaling>> = text.ok().and_then(|t| serde_json::from_slice(&t).ok());
     match (status.success(), result) {
-        (true, Some(scaling)) => Ok(scaling),
+        (true, Some(measured)) => {
+            measured.iter().for_each(|m| log::info!("{}", line(m)));
+            log::info!("took {:.1} s", begun.elapsed().as_secs_f64());
+            Ok(measured)
+        }
         _ => Err(Error::failure(
             format!("the measurement on {ranks} rank(s) failed"),
             format!(
@@ -203,14 +199,16 @@ fn launch(args: &Args, operand: &str, ranks: usize, folder: &Path) -> Result<Sca
 fn work(args: &Args, file: &Path) -> Result<()> {
     let ranks = Ranks::open()?;
     log::set_max_level(log::LevelFilter::Warn);
-    let result = case(args).and_then(|(case, count)| {
-        ranks.same(&case)?;
-        let iterations = iterations(args, &args.operand().to_string_lossy())?;
+    let result = entries(args).and_then(|(entries, count)| {
+        for entry in &entries {
+            ranks.same(&entry.case)?;
+        }
+        let iterations = iterations(args)?;
         let steps = Steps { count, iterations };
         if let Some(name) = args.text(&flags::NETWORK)?.filter(|&name| name != "this") {
             ranks.comm.pretend(Some(predict::network(name, &ranks)?));
         }
-        let scaling = measure(&case, &ranks.comm, &ranks.place, steps)?;
+        let scaling = take_turns(&entries, &ranks.comm, &ranks.place, steps)?;
         if !ranks.comm.leads() {
             return Ok(());
         }
@@ -220,6 +218,22 @@ fn work(args: &Args, file: &Path) -> Result<()> {
         })
     });
     result.map_err(|e| ranks.comm.sign(e))
+}
+
+/// The cases to measure, each on its number of ranks, and the number of time steps. Of a number of
+/// rows, each rank has as many.
+fn entries(args: &Args) -> Result<(Vec<Entry>, usize)> {
+    let (mut entries, mut steps) = (Vec::new(), 0);
+    for ranks in counts(args)? {
+        let operand = match rows(args) {
+            Some(rows) => format!("{rows}x{ranks}"),
+            None => args.operand().display().to_string(),
+        };
+        let (case, count) = case_of(args, &operand)?;
+        entries.push(Entry { case, ranks });
+        steps = count;
+    }
+    Ok((entries, steps))
 }
 
 /// The case to measure, and the number of time steps.
@@ -257,9 +271,12 @@ fn cubes(operand: &str) -> Option<(f64, usize)> {
 }
 
 /// Pressure iterations of each step, where that is no matter of the tolerance.
-fn iterations(args: &Args, operand: &str) -> Result<Option<usize>> {
+fn iterations(args: &Args) -> Result<Option<usize>> {
     match args.text(&flags::ITERATIONS)? {
-        None => Ok(cubes(operand).map(|_| ITERATIONS)),
+        None => {
+            let boxes = rows(args).is_some() || cubes(&args.operand().to_string_lossy()).is_some();
+            Ok(boxes.then_some(ITERATIONS))
+        }
         Some(text) => match text.parse() {
             Ok(n @ 1..) => Ok(Some(n)),
             _ => Err(Error::input(

@@ -3,14 +3,14 @@
 use super::Comm;
 use super::pack::{Pack, Unpack};
 use crate::Result;
-use crate::node::{Turn, topology};
+use crate::node::{Tree, Turn, topology};
 
 /// Where a rank runs among the others of its machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     /// Its turn at the devices of the machine.
     pub turn: Turn,
-    /// The cores that it takes.
+    /// The cores that it takes: as far as can be with all their hardware threads and caches.
     pub cores: Vec<usize>,
     /// More ranks than cores: some share one.
     pub crowded: bool,
@@ -24,7 +24,7 @@ impl Place {
     /// # Errors
     /// A rank no longer answers.
     pub fn agree(comm: &Comm) -> Result<Self> {
-        let cores = topology::offered_cores();
+        let cores = topology::together(&Tree::at("/"), &topology::offered_cores());
         let mut pack = Pack::default();
         let mask: Vec<u64> = cores.iter().map(|&c| c as u64).collect();
         pack.text(&topology::machine()).put(&mask);

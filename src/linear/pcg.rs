@@ -163,7 +163,7 @@ impl<T: Real> Pcg<T> {
             begin: engine.site(kernel::pcg_begin::kernel(), &name("start"), n)?,
             product,
             step: engine.site(kernel::pcg_step::kernel(), &name("step"), m)?,
-            scalars: engine.finish(pcg_scalars::scalars())?,
+            scalars: engine.finish(pcg_scalars::scalars(), &name("scalars"))?,
             glance: glance.transpose()?,
             pace: Pace::new(behind_factor),
         })
@@ -298,7 +298,8 @@ impl<T: Real> Pcg<T> {
     /// Its call sites, for reports.
     pub fn sites(&self) -> Vec<&Place> {
         let mut all = self.system.sites().to_vec();
-        let own: [&Place; 3] = [&self.begin, &self.product, &self.step];
+        let scalars = self.scalars.place();
+        let own: [&Place; 4] = [&self.begin, &self.product, &self.step, scalars];
         all.extend(own);
         all.extend(self.factor.iter().flat_map(Factor::sites));
         all

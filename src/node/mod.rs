@@ -153,10 +153,11 @@ impl Node {
     /// # Errors
     /// As [`Node::open`].
     pub fn open_for(config: &Config, double: bool) -> Result<Self> {
-        // The fastest first: fewer threads than cores are on these.
-        let cores: Vec<usize> = topology::clusters()
-            .iter()
-            .flat_map(|c| c.cores.iter().copied())
+        // The fastest first, and of these a hardware thread each: fewer threads are on these.
+        let tree = Tree::at("/");
+        let clusters = topology::clusters().iter();
+        let cores: Vec<usize> = clusters
+            .flat_map(|c| topology::apart(&tree, &c.cores))
             .collect();
         let cores = cores.as_slice();
         let mut notes = Vec::new();

@@ -8,6 +8,10 @@ use nix::unistd::Pid;
 
 use super::Tree;
 
+mod siblings;
+
+pub use siblings::{apart, together};
+
 const CPU: &str = "sys/devices/system/cpu";
 
 /// Capacities and frequencies that differ by less are those of equal cores.
@@ -97,7 +101,11 @@ pub fn clusters() -> &'static [Cluster] {
 
 /// Cores that are switched on, ascending; none where the kernel does not say.
 pub fn online_cores(tree: &Tree) -> Vec<usize> {
-    let text = tree.text(&format!("{CPU}/online")).unwrap_or_default();
+    listed(&tree.text(&format!("{CPU}/online")).unwrap_or_default())
+}
+
+/// Numbers as the kernel lists them: `0-3,8`.
+fn listed(text: &str) -> Vec<usize> {
     let mut cores = Vec::new();
     for part in text.split(',').filter(|p| !p.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -44,8 +44,8 @@ pub struct RunReport {
     /// Mean wall time of a step, in seconds, without output: of every other step after tuning,
     /// or of the whole run where tuning did not end.
     pub wall_per_step_s: f64,
-    /// The same, predicted from the number of kernel calls and what each kernel took in the
-    /// steps between.
+    /// The same, predicted from the number of kernel calls and what each, and the way from one to
+    /// the next, took in the steps between.
     pub predicted_per_step_s: Option<f64>,
     /// The pressure solver.
     pub poisson: PoissonReport,

@@ -21,8 +21,12 @@ pub struct Point {
     /// Time of inner rows over that of the exchange, at most 1: no more can be hidden.
     pub hidden_most: Option<f64>,
     /// Parallel efficiency of the product with its exchange hidden, AXPY, DOT, the step
-    /// and its iterations.
+    /// and its iterations: of the medians.
     pub efficiency: Efficiency,
+    /// The same of the least times, which are those without what else the machines had to do.
+    pub efficiency_least: Efficiency,
+    /// The most time of any of these over its median: what else they had to do.
+    pub spread: f64,
 }
 
 /// Parallel efficiencies against the first measurement of a series.
@@ -57,17 +61,24 @@ pub fn series(measured: Vec<Scaling>) -> Vec<Point> {
     let point = |m: Scaling| {
         let work = |m: &Scaling| m.rows as f64 / m.ranks.max(1) as f64;
         let load = work(&m) / work(&first);
-        let of = |a: Cost, b: Cost| load * a.median_s / b.median_s;
-        Point {
-            hidden_share: m.hidden_share(),
-            hidden_most: m.hidden_most(),
-            efficiency: Efficiency {
+        let efficiency = |of: &dyn Fn(Cost) -> f64| {
+            let of = |a: Cost, b: Cost| load * of(a) / of(b);
+            Efficiency {
                 spmv: of(first.hidden, m.hidden),
                 axpy: of(first.axpy, m.axpy),
                 dot: of(first.dot, m.dot),
                 step: first.step.zip(m.step).map(|(a, b)| of(a, b)),
                 iteration: first.iteration.zip(m.iteration).map(|(a, b)| of(a, b)),
-            },
+            }
+        };
+        let all = [Some(m.hidden), Some(m.axpy), Some(m.dot), m.step];
+        let spreads = all.into_iter().flatten().map(|c| c.max_s / c.median_s);
+        Point {
+            hidden_share: m.hidden_share(),
+            hidden_most: m.hidden_most(),
+            efficiency: efficiency(&|c| c.median_s),
+            efficiency_least: efficiency(&|c| c.min_s),
+            spread: spreads.fold(1.0, f64::max),
             measured: m,
         }
     };
@@ -100,7 +111,13 @@ impl ScalingReport {
                 let fixed = points.iter().find_map(|p| p.measured.fixed_iterations);
                 let fixed = fixed.map(|n| format!(" (steps of {n} pressure iterations each)"));
                 let fixed = fixed.unwrap_or_default();
-                format!("{name} scaling{fixed}\n{}", table(points))
+                let least: Vec<String> = points.iter().skip(1).map(least).collect();
+                let name = format!("{name} scaling{fixed}");
+                [name, table(points)]
+                    .into_iter()
+                    .chain(least)
+                    .collect::<Vec<_>>()
+                    .join("\n")
             })
             .collect();
         texts.join("\n\n")
@@ -129,6 +146,23 @@ impl ScalingReport {
 
 fn percent(x: Option<f64>) -> String {
     x.map_or("n/a".to_owned(), |x| format!("{:.1} %", 100.0 * x))
+}
+
+/// What the least times say, beside the table's medians.
+fn least(p: &Point) -> String {
+    let e = &p.efficiency_least;
+    let step = e
+        .step
+        .map_or(String::new(), |e| format!(", step {}", percent(Some(e))));
+    format!(
+        "efficiency on {} ranks by least times: SpMV {}, AXPY {}, DOT {}{step}; times reach {:.2} \
+         times their median",
+        p.measured.ranks,
+        percent(Some(e.spmv)),
+        percent(Some(e.axpy)),
+        percent(Some(e.dot)),
+        p.spread
+    )
 }
 
 fn table(points: &[Point]) -> String {
@@ -244,6 +278,14 @@ mod tests {
         assert!((strong[1].efficiency.spmv - 0.8).abs() < 1e-12);
         let weak = series(vec![measured(1, 1000, 4.0), measured(2, 2000, 5.0)]);
         assert!((weak[1].efficiency.dot - 0.8).abs() < 1e-12);
+        // A machine that was busy half of the time shows in the medians, not in the least times.
+        let mut busy = measured(2, 2000, 5.0);
+        busy.axpy.median_s *= 2.0;
+        busy.axpy.max_s *= 3.0;
+        let seen = series(vec![measured(1, 1000, 4.0), busy]);
+        assert!((seen[1].efficiency.axpy - 0.4).abs() < 1e-12);
+        assert!((seen[1].efficiency_least.axpy - 0.8).abs() < 1e-12);
+        assert!((seen[1].spread - 1.5).abs() < 1e-12 && seen[0].spread == 1.0);
         assert_eq!(weak[1].efficiency.step, None);
         let steps = |ranks, rows, t, k| {
             let step = measured(ranks, rows, t).hidden;

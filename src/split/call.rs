@@ -34,29 +34,35 @@ impl Args {
     }
 }
 
-/// Adds the partial results of both sides, in the order of the blocks; the device's by lanes where
-/// it has [added them up](Engine::add_up).
-///
-/// [`Engine`]: super::engine::Engine
+/// The reductions of a call; see [`reduction`].
 pub(super) fn reductions<T: Real>(site: &Site<T>, added: bool) -> Result<[T; MAX_REDUCTIONS]> {
     let mut all = [T::ZERO; MAX_REDUCTIONS];
-    for (k, kind) in site.kernel.shape.reduce.iter().enumerate() {
-        let blocks = match site.device_partial.get(k) {
-            Some(_) => site.cut.min(site.counted) / BLOCK,
-            None => 0,
-        };
-        let host = &site.host_partial[k][blocks..site.counted / BLOCK];
-        all[k] = if added {
-            let lanes = site.device_lanes[k].share(0, 0)?.host;
-            total_from(*kind, lanes, blocks, host)
-        } else if blocks > 0 {
-            let device = site.device_partial[k].share(0, 0)?.host;
-            total(*kind, [&device[..blocks], host])
-        } else {
-            total(*kind, [&[], host])
-        };
+    for (k, value) in all[..site.kernel.shape.reduce.len()].iter_mut().enumerate() {
+        *value = reduction(site, k, added)?;
     }
     Ok(all)
+}
+
+/// Adds the partial results of the k-th reduction of both sides, in the order of the blocks; the
+/// device's by lanes where it has [added them up](Engine::add_up).
+///
+/// [`Engine`]: super::engine::Engine
+pub(super) fn reduction<T: Real>(site: &Site<T>, k: usize, added: bool) -> Result<T> {
+    let kind = site.kernel.shape.reduce[k];
+    let blocks = match site.device_partial.get(k) {
+        Some(_) => site.cut.min(site.counted) / BLOCK,
+        None => 0,
+    };
+    let host = &site.host_partial[k][blocks..site.counted / BLOCK];
+    Ok(if added {
+        let lanes = site.device_lanes[k].share(0, 0)?.host;
+        total_from(kind, lanes, blocks, host)
+    } else if blocks > 0 {
+        let device = site.device_partial[k].share(0, 0)?.host;
+        total(kind, [&device[..blocks], host])
+    } else {
+        total(kind, [&[], host])
+    })
 }
 
 /// Do the operands fit the kernel's shape and the site's rows?

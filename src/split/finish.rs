@@ -3,13 +3,14 @@
 //! all ranks added.
 
 use std::cell::RefCell;
+use std::time::Instant;
 
 use opencl3::kernel::Kernel as ClKernel;
 
-use super::call::reductions;
+use super::call::reduction;
 use super::engine::Engine;
 use super::launch::set_args;
-use super::site::Site;
+use super::site::{Place, Site};
 use super::totals::adding_group;
 use crate::Result;
 use crate::kernel::scalars::Scalars;
@@ -21,6 +22,8 @@ use crate::node::{BLOCK, Buffer};
 /// An operation on sums, ready to be called.
 pub struct Finish<T: Real> {
     scalars: Scalars<T>,
+    /// What it costs the host; what a device does is part of the batch it is in.
+    place: Place,
     handle: Option<ClKernel>,
     /// Work-items that add the sums.
     group: usize,
@@ -30,14 +33,23 @@ pub struct Finish<T: Real> {
     slot: Option<RefCell<Pinned>>,
 }
 
+impl<T: Real> Finish<T> {
+    /// For reports.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+}
+
 impl<T: Real> Engine<T> {
     /// Prepares `scalars`.
     ///
     /// # Errors
     /// The device has no such kernel.
-    pub fn finish(&self, scalars: Scalars<T>) -> Result<Finish<T>> {
+    pub fn finish(&self, scalars: Scalars<T>, label: &str) -> Result<Finish<T>> {
+        let names = [scalars.name, "state <- f(sums, state)", T::NAME];
         let mut finish = Finish {
             scalars,
+            place: Place::new(label, names, 1),
             handle: None,
             group: 1,
             lanes: None,
@@ -66,7 +78,7 @@ impl<T: Real> Engine<T> {
     /// The device failed.
     pub fn reduce(
         &self,
-        finish: &Finish<T>,
+        finish: &mut Finish<T>,
         sums: &[(&Site<T>, usize)],
         state: &mut Buffer<T>,
     ) -> Result<bool> {
@@ -91,12 +103,13 @@ impl<T: Real> Engine<T> {
             d.link.queue.start(k.get(), group, group).map_err(fail)?;
             return Ok(true);
         }
+        let (start, waited_s) = (Instant::now(), self.comm().spent().reduce_s);
         let mut totals = match self.totals_of(sums, finish.lanes.as_ref())? {
             Some(totals) => totals,
             None => {
                 let mut totals = [T::ZERO; MAX_REDUCTIONS];
                 for (total, (site, k)) in totals.iter_mut().zip(sums) {
-                    *total = reductions(site, false)?[*k];
+                    *total = reduction(site, *k, false)?;
                 }
                 totals
             }
@@ -119,6 +132,14 @@ impl<T: Real> Engine<T> {
             state.count(length);
             state.brought();
         }
+        // The wait for other ranks is no work of the host's.
+        let waited_s = self.comm().spent().reduce_s - waited_s;
+        let own_s = (start.elapsed().as_secs_f64() - waited_s).max(0.0);
+        let parts: usize = sums.iter().map(|(s, _)| s.counted / BLOCK).sum();
+        finish.place.stats.call_bytes = (parts * size_of::<T>()) as f64;
+        finish.place.stats.call_flops = parts as f64;
+        finish.place.stats.add(own_s);
+        self.host_s.set(self.host_s.get() + own_s);
         Ok(false)
     }
 }

@@ -171,10 +171,10 @@ mod tests {
         };
         engine.run(&mut site, operands).unwrap();
         let scalars = pcg_scalars::scalars();
-        let finish = engine.finish(scalars).unwrap();
+        let mut finish = engine.finish(scalars, "scalars").unwrap();
         let mut state = engine.node.buffer(scalars.length).unwrap();
         let sums = [(&site, 0), (&site, 0), (&site, 0)];
-        let on_device = engine.reduce(&finish, &sums, &mut state).unwrap();
+        let on_device = engine.reduce(&mut finish, &sums, &mut state).unwrap();
         assert_eq!(on_device, engine.node.device.is_some());
         state.read().unwrap().to_vec()
     }

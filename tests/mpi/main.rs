@@ -11,4 +11,5 @@ mod network;
 mod overlap;
 mod predict;
 mod same;
+mod scale;
 mod solvers;

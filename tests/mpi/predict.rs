@@ -107,10 +107,32 @@ fn more_nodes_are_predicted_over_several_networks() {
 
 /// Rounds of predictions and runs, at most.
 const ROUNDS: usize = 8;
+/// Steps that are predicted; as many go before.
+const STEPS: usize = 8;
+
+/// Least wall time of the last [`STEPS`] steps that a run's log tells, s: where others want the cores,
+/// hardly one of them is left alone.
+fn least_step_s(log: &str) -> f64 {
+    let wall = |line: &str| -> Option<f64> {
+        let mut words = line.split_once(" wall ")?.1.split_whitespace();
+        let value: f64 = words.next()?.parse().ok()?;
+        let unit = match words.next()? {
+            "s" => 1.0,
+            "ms" => 1e-3,
+            "us" => 1e-6,
+            _ => return None,
+        };
+        Some(value * unit)
+    };
+    let walls: Vec<f64> = log.lines().filter_map(wall).collect();
+    assert_eq!(walls.len(), 2 * STEPS, "{log}");
+    walls[STEPS..].iter().copied().fold(f64::INFINITY, f64::min)
+}
 
 /// What else the machine does makes predictions and steps slower, never quicker: the least of
 /// several of each, in turns, come near those of a machine at rest. What a wrong model adds or leaves
-/// out is in the least one, too, so that no number of rounds brings it within the limits.
+/// out is in the least one, too, so that no number of rounds brings it within the limits. The steps
+/// compared are the same ones: the first take fewer iterations.
 #[test]
 fn a_prediction_is_near_a_run() {
     let folder = Folder::new();
@@ -124,32 +146,31 @@ fn a_prediction_is_near_a_run() {
             return;
         };
         command.arg("predict").args(case);
-        command.args(["--nodes=2", "--network=this", "--steps=8"]);
+        command.args(["--nodes=2", "--network=this", &format!("--steps={STEPS}")]);
         let ran = said(command.arg("--out").arg(folder.path("predict")));
         assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
         let point = &folder.json("predict/predict.json")["networks"][0]["points"][1];
         let mut command = mpirun(&folder, 2).expect("MPI is here");
-        command
-            .arg("run")
-            .args(case)
-            .args(["--steps=16", "--quiet"]);
-        command.arg("--json").arg(folder.path("run.json"));
+        command.arg("run").args(case);
+        command.arg(format!("--steps={}", 2 * STEPS));
         let ran = said(command.arg("--out").arg(folder.path("out")));
         assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+        let time = |name: &str| point[name].as_f64().expect("a time");
         let times = [
-            &point["step_s"],
-            &point["measured_s"],
-            &folder.json("run.json")["wall_per_step_s"],
+            time("step_s"),
+            time("measured_s"),
+            least_step_s(&format!("{}{}", ran.out, ran.err)),
         ];
         for (least, time) in least.iter_mut().zip(times) {
-            *least = least.min(time.as_f64().expect("a time"));
+            *least = least.min(time);
         }
         let [predicted, beside, alone] = least;
         let ratios = [predicted / beside, predicted / alone];
         eprintln!(
             "round {round}: a step on 2 ranks, predicted over measured: {ratios:.3?} ({least:?} s)"
         );
-        if (0.6..1.6).contains(&ratios[0]) && (0.4..2.5).contains(&ratios[1]) {
+        // On a machine at rest 0.90 to 1.12 in each round, of the runs' median.
+        if ratios.iter().all(|r| (0.6..1.6).contains(r)) {
             return;
         }
     }

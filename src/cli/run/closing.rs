@@ -41,6 +41,14 @@ impl Sample {
             .zip(seconds_s)
             .for_each(|(sum, s)| *sum += s);
     }
+
+    /// Time between one call and the next: sums over ranks, boundaries, the loop itself. Where
+    /// calls run ahead, nobody waits between them.
+    fn between_s(&self) -> f64 {
+        let calls: u64 = self.calls.iter().sum();
+        let kernels_s: f64 = self.seconds_s.iter().sum();
+        (self.wall_s - kernels_s).max(0.0) / calls.max(1) as f64
+    }
 }
 
 /// What is added up while a run goes on.
@@ -120,8 +128,9 @@ impl Account {
     }
 
     /// Measured and predicted seconds of a step (thesis section 2.5.4): the wall time of the odd
-    /// steps, and their kernel calls times what each kernel took in the even ones. Of the steps
-    /// since tuning ended, or of all if these are too few. No prediction from a single step.
+    /// steps, and their kernel calls times what each kernel, and the way from a call to the next,
+    /// took in the even ones. Of the steps since tuning ended, or of all if these are too few. No
+    /// prediction from a single step.
     fn per_step(&self) -> (f64, Option<f64>) {
         let few = self.settled.iter().any(|s| s.steps < SETTLED_MIN);
         let [even, odd] = if few { &self.turns } else { &self.settled };
@@ -129,7 +138,8 @@ impl Account {
             return (self.total.wall_s / self.total.steps.max(1) as f64, None);
         }
         let sites = 0..odd.calls.len();
-        let mean = |i: usize| even.seconds_s[i] / even.calls[i].max(1) as f64;
+        let between_s = even.between_s();
+        let mean = |i: usize| between_s + even.seconds_s[i] / even.calls[i].max(1) as f64;
         let predicted: f64 = sites.map(|i| odd.calls[i] as f64 * mean(i)).sum();
         let steps = odd.steps as f64;
         (odd.wall_s / steps, Some(predicted / steps))

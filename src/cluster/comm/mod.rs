@@ -9,6 +9,7 @@ mod absent;
 mod bytes;
 #[cfg(test)]
 mod echo;
+mod part;
 mod watch;
 pub mod witness;
 
@@ -75,6 +76,13 @@ pub trait Transport {
     unsafe fn reduce(&self, values: *mut [[f64; 2 * REDUCE_MOST]; 2]) -> Result<Ticket>;
     /// Drives what is under way; true when all tickets are done.
     fn done(&self, tickets: &mut [Ticket]) -> Result<bool>;
+    /// The first so many processes among themselves; nothing for the others. All call it together.
+    fn first(&self, _ranks: usize) -> Result<Option<Box<dyn Transport>>> {
+        Err(Error::failure(
+            "these processes cannot be parted",
+            "report this as a defect",
+        ))
+    }
 }
 
 /// Time that a rank has spent on the others, s.

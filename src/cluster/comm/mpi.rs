@@ -3,7 +3,7 @@
 mod end;
 mod metis;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
@@ -20,7 +20,7 @@ use crate::{Error, Result};
 /// What launchers set for each process they start.
 const LAUNCHERS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PMI_FD"];
 
-/// All processes of the job.
+/// All processes of the job, or the first of them.
 struct World {
     rank: usize,
     size: usize,
@@ -38,6 +38,8 @@ struct Handles {
 
 thread_local! {
     static HANDLES: Cell<Option<Handles>> = const { Cell::new(None) };
+    /// Communicators of some of the processes, until [`finish`].
+    static PARTS: RefCell<Vec<ffi::MPI_Comm>> = const { RefCell::new(Vec::new()) };
 }
 
 fn check(call: &str, code: c_int) -> Result<()> {
@@ -282,6 +284,38 @@ impl Transport for World {
             all &= flag != 0;
         }
         Ok(all)
+    }
+
+    fn first(&self, ranks: usize) -> Result<Option<Box<dyn Transport>>> {
+        let inside = self.rank < ranks;
+        let mut part = MaybeUninit::uninit();
+        // SAFETY: MPI is up, all processes call this (the trait says so), and the out-pointer is
+        // live; what is made is kept until the end.
+        let comm = unsafe {
+            let split = ffi::MPI_Comm_split(
+                self.handles.comm,
+                c_int::from(inside),
+                self.rank as c_int,
+                part.as_mut_ptr(),
+            );
+            check("MPI_Comm_split", split)?;
+            let comm = part.assume_init();
+            PARTS.with_borrow_mut(|parts| parts.push(comm));
+            check(
+                "MPI_Comm_set_errhandler",
+                ffi::MPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN),
+            )?;
+            comm
+        };
+        let part = Self {
+            rank: self.rank,
+            size: ranks,
+            handles: Handles {
+                comm,
+                ..self.handles
+            },
+        };
+        Ok(inside.then(|| Box::new(part) as Box<dyn Transport>))
     }
 }
 

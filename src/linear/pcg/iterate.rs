@@ -36,7 +36,7 @@ impl<T: Real> Pcg<T> {
                 None => &self.begin,
             };
             let sums = [(before, 0), (&self.product, 0), (&self.product, 1)];
-            let ahead = engine.reduce(&self.scalars, &sums, &mut self.state)?;
+            let ahead = engine.reduce(&mut self.scalars, &sums, &mut self.state)?;
             // A call that is measured must not be one that finds nothing to do.
             let measured = self.product.to_be_measured() || self.step.is_tuning();
             let looks = !ahead || measured || n >= look || n == most;

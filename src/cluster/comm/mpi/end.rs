@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mpi::ffi;
 
-use super::{HANDLES, is_up};
+use super::{HANDLES, PARTS, is_up};
 use crate::cluster::comm::witness;
 
 /// What MPI may take to end once every process has come to its end, s. (MPICH 4.0 over UCX and TCP
@@ -42,6 +42,9 @@ pub fn finish() {
                 ffi::MPI_Barrier(made.comm);
                 libc::signal(libc::SIGALRM, leave as *const () as libc::sighandler_t);
                 libc::alarm(END_S);
+                for mut part in PARTS.take() {
+                    ffi::MPI_Comm_free(&raw mut part);
+                }
                 ffi::MPI_Op_free(&raw mut made.combine);
                 ffi::MPI_Type_free(&raw mut made.pack);
                 ffi::MPI_Comm_free(&raw mut made.comm);

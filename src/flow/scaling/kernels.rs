@@ -1,0 +1,145 @@
+//! Kernels of the pressure solve, measured in rounds that all ranks begin together. The kinds take
+//! turns, so that a machine whose speed changes treats them alike.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use super::Cost;
+use super::probe::Probe;
+use crate::Result;
+use crate::cluster::Comm;
+use crate::cluster::place::Place;
+use crate::flow::case::{Case, Split};
+use crate::flow::simulation::Plan;
+use crate::split::{Engine, Policy};
+
+/// What a round lasts at least.
+const ROUND_S: f64 = 0.02;
+/// Calls that a search for the best cut may take before the measurement.
+const TUNING_CALLS: usize = 2000;
+
+/// What is measured.
+#[derive(Clone, Copy)]
+enum What {
+    Hidden,
+    First,
+    Alone,
+    Exchange,
+    Axpy,
+    Dot,
+    Reduce,
+}
+
+const ALL: [What; 7] = [
+    What::Hidden,
+    What::First,
+    What::Alone,
+    What::Exchange,
+    What::Axpy,
+    What::Dot,
+    What::Reduce,
+];
+
+/// What they cost so far.
+pub(super) struct Kernels {
+    comm: Rc<Comm>,
+    probe: Probe,
+    /// Calls of a round.
+    calls: [usize; ALL.len()],
+    times: [Vec<f64>; ALL.len()],
+}
+
+impl Kernels {
+    /// Opens a node for them, lets them find their cuts, and finds how many calls a round takes.
+    ///
+    /// # Errors
+    /// As [`Engine::open`]; a rank no longer answers.
+    pub fn open(case: &Case, plan: &Plan, comm: &Rc<Comm>, place: &Place) -> Result<Self> {
+        let mut config = case.node.config();
+        config.turn = place.turn;
+        let policy = match case.node.split {
+            Split::Auto => Policy::Auto,
+            Split::Fixed(ratio) => Policy::Fixed(ratio),
+        };
+        let (a, halo, _) = plan.pressure();
+        let mut p = Probe::new(Engine::open(&config, policy)?, comm, a, Rc::clone(halo))?;
+        // All ranks search for their cuts together, as they do in a run.
+        for _ in 0..TUNING_CALLS / 20 {
+            for _ in 0..20 {
+                p.multiply(true)?;
+            }
+            let open = f64::from(u8::from(p.product.is_tuning()));
+            if comm.largest(open)? == 0.0 {
+                break;
+            }
+        }
+        let mut calls = [1usize; ALL.len()];
+        for (i, what) in ALL.into_iter().enumerate() {
+            loop {
+                let seconds = round(comm, &mut p, what, calls[i])?;
+                if seconds >= ROUND_S || calls[i] >= 100_000 {
+                    break;
+                }
+                // All ranks have seen the same time.
+                let more = (ROUND_S / seconds.max(1e-9)).ceil().clamp(2.0, 100.0);
+                calls[i] = (calls[i] as f64 * more) as usize;
+            }
+        }
+        Ok(Self {
+            comm: Rc::clone(comm),
+            probe: p,
+            calls,
+            times: Default::default(),
+        })
+    }
+
+    /// A round of each kind.
+    ///
+    /// # Errors
+    /// The device failed; a rank no longer answers.
+    pub fn round(&mut self) -> Result<()> {
+        for (i, what) in ALL.into_iter().enumerate() {
+            let seconds = round(&self.comm, &mut self.probe, what, self.calls[i])?;
+            self.times[i].push(seconds / self.calls[i] as f64);
+        }
+        Ok(())
+    }
+
+    /// Share of a rank's rows, least, that do not wait for the exchange.
+    ///
+    /// # Errors
+    /// A rank no longer answers.
+    pub fn inner_share(&self) -> Result<f64> {
+        Ok(-self.comm.largest(-self.probe.product.inner_share())?)
+    }
+
+    /// The slowest rank's time of a call of each kind: the product with its exchange hidden, after
+    /// it, without; the exchange, AXPY, DOT, a sum.
+    pub fn costs(self) -> [Cost; ALL.len()] {
+        self.times.map(Cost::of)
+    }
+}
+
+/// Seconds that the slowest rank takes for `calls` calls, after a few that nobody counts: what was
+/// measured before has left its own data in the caches.
+fn round(comm: &Rc<Comm>, p: &mut Probe, what: What, calls: usize) -> Result<f64> {
+    p.engine.join(comm, !matches!(what, What::First));
+    let mut call = |n: usize| -> Result<()> {
+        for _ in 0..n {
+            match what {
+                What::Hidden | What::First => p.multiply(true)?,
+                What::Alone => p.multiply(false)?,
+                What::Exchange => p.swap()?,
+                What::Axpy => p.add()?,
+                What::Dot => p.inner()?,
+                What::Reduce => comm.barrier()?,
+            }
+        }
+        Ok(())
+    };
+    call(calls.div_ceil(8))?;
+    comm.barrier()?;
+    let start = Instant::now();
+    call(calls)?;
+    comm.largest(start.elapsed().as_secs_f64())
+}
