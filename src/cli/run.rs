@@ -183,7 +183,7 @@ fn steps(
         progress.beside(|| log::info!("{line}"));
         let events = climate.look(Instant::now()).into_iter();
         let events = events.map(|e| format!("step {}: {e}", step.step));
-        let messages = events.chain(source.take_messages()).chain(sim.messages());
+        let messages = events.chain(source.take_messages()).chain(sim.retuned());
         for message in messages {
             progress.beside(|| log::info!("{message}"));
         }
@@ -191,6 +191,9 @@ fn steps(
             format!("step {}  t = {:.4} s", step.step, step.time_s)
         });
         output.step(sim)?;
+    }
+    if let Some(message) = sim.rounded_off() {
+        progress.beside(|| log::info!("{message}"));
     }
     account.energy = Some(ledger.totals(source));
     Ok(account)

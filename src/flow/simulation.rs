@@ -100,9 +100,9 @@ pub struct Simulation {
     monitor: Monitor,
     kept: Option<Snapshot>,
     retunes_seen: Vec<usize>,
-    /// The residual of the first step whose pressure ended at round-off, until it is told.
-    rounded_off: Option<f64>,
-    rounded_off_told: bool,
+    /// Steps whose pressure ended at round-off; that of the largest residual, and it.
+    rounded_steps: usize,
+    roughest: (usize, f64),
 }
 
 impl Simulation {
@@ -222,8 +222,8 @@ impl Simulation {
             monitor,
             kept: None,
             retunes_seen,
-            rounded_off: None,
-            rounded_off_told: false,
+            rounded_steps: 0,
+            roughest: (0, 0.0),
             case,
         })
     }
@@ -237,28 +237,30 @@ impl Simulation {
         )
     }
 
-    /// What the log should say since the last call: which sites began to search anew, in one line,
-    /// and once that the pressure is solved to round-off, short of the tolerance.
-    pub fn messages(&mut self) -> Vec<String> {
-        let mut messages = Vec::from_iter(self.retuned());
-        if let (Some(residual), false) = (self.rounded_off, self.rounded_off_told) {
-            self.rounded_off_told = true;
-            messages.push(format!(
-                "step {}: the pressure is solved to round-off in {}, a relative residual of \
-                 {residual:.1e}; poisson.tolerance = {:.0e} asks for less: raise it{}",
+    /// What the log should say at the end: that the pressure was solved to round-off, short of the
+    /// tolerance.
+    pub fn rounded_off(&self) -> Option<String> {
+        let (step, residual) = self.roughest;
+        let precision = self.engine.precision();
+        let mixed = match precision {
+            Precision::Fp32 => ", or run with --precision mixed",
+            _ => "",
+        };
+        (self.rounded_steps > 0).then(|| {
+            format!(
+                "the pressure is solved to round-off in {} in {} of {} steps, to a relative \
+                 residual of {residual:.1e} in the worst, step {step}; poisson.tolerance = {:.0e} \
+                 asks for less: raise it{mixed}",
+                precision.name(),
+                self.rounded_steps,
                 self.step,
-                self.engine.precision().name(),
                 self.case.poisson.tolerance,
-                match self.engine.precision() {
-                    Precision::Fp32 => ", or run with --precision mixed",
-                    _ => "",
-                }
-            ));
-        }
-        messages
+            )
+        })
     }
 
-    fn retuned(&mut self) -> Option<String> {
+    /// What the log should say since the last call: which sites began to search anew.
+    pub fn retuned(&mut self) -> Option<String> {
         let mut again = Vec::new();
         for (site, seen) in self.stepper.sites().iter().zip(&mut self.retunes_seen) {
             let now = site.tuner().retunes().len();

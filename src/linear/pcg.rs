@@ -40,6 +40,13 @@ const DRIFT: f64 = 4.0;
 /// A true residual that falls by less from one replacement to the next is at its end.
 const PROGRESS: f64 = 0.25;
 
+/// A squared residual within this of what round-off in it can leave does not come down any more,
+/// whatever the recurrence says: its updates of x are rounded, too (Greenbaum 1997; van der Vorst
+/// and Ye 2000). Those who go on lose what they have.
+const NEAR: f64 = 4.0;
+/// The same where the residual has not come down from one replacement to the next.
+const FAR: f64 = 100.0;
+
 /// By how many times the precision a residual falls before the true one is computed.
 const LEG: f64 = 1e3;
 
@@ -58,6 +65,8 @@ pub struct Solution {
     /// Whether the tolerance was reached, or all that the precision can give: then the residual is
     /// above the tolerance.
     pub converged: bool,
+    /// Whether it ended at the round-off in `b - A x`, above the tolerance and `floor`.
+    pub rounded: bool,
 }
 
 /// How a solve begins, or begins anew.
@@ -185,6 +194,9 @@ impl<T: Real> Pcg<T> {
         max_iterations: usize,
     ) -> Result<Solution> {
         let bounds = [tolerance, floor];
+        if T::EPSILON > f64::EPSILON {
+            self.system.centre(engine, x)?;
+        }
         self.run(engine, b, x, bounds, max_iterations, Start::Anew)
     }
 
@@ -210,32 +222,40 @@ impl<T: Real> Pcg<T> {
             floor / tolerance
         };
         let relative = |rr: f64| if rr > 0.0 { rr.sqrt() / scale } else { rr };
-        let enough = |rr: f64, round_off| rr.sqrt() <= least || rr <= round_off;
+        let enough = |rr: f64| rr.sqrt() <= least;
         let (mut rr, mut round_off) = self.residual(engine)?;
+        let mut rounded = rr <= round_off;
         let mut s = Solution {
             initial: relative(rr),
             ..Solution::default()
         };
         let mut state = [T::ZERO; LENGTH];
         let (mut replaced, mut next) = (f64::INFINITY, 0.0);
-        while !enough(rr, round_off) && s.iterations < max_iterations && rr.is_finite() {
+        while !enough(rr) && !rounded && s.iterations < max_iterations && rr.is_finite() {
             let weight = match start {
                 Start::Same => rr / next,
-                _ if rr > PROGRESS * replaced => break,
+                _ if rr > PROGRESS * replaced => {
+                    rounded = rr <= FAR * round_off;
+                    break;
+                }
                 _ => {
                     replaced = rr;
                     rr / self.replace(engine, start)?
                 }
             };
             // Below round-off the recurrence leads astray, and far below `rr` nobody knows.
-            let bound = bound.max(round_off).max((LEG * T::EPSILON).powi(2) * rr);
-            (state[WEIGHT], state[BOUND], state[STOP]) = (T::of(weight), T::of(bound), T::ZERO);
+            let leg = bound.max(round_off).max((LEG * T::EPSILON).powi(2) * rr);
+            (state[WEIGHT], state[BOUND], state[STOP]) = (T::of(weight), T::of(leg), T::ZERO);
             let most = max_iterations - s.iterations;
             state = self.iterate(engine, &state, rr, start != Start::Same, most)?;
             if let Some(factor) = &mut self.factor {
                 factor.end(engine, &mut self.system.y)?;
             }
+            let before = rr;
             (rr, round_off) = self.residual(engine)?;
+            // Out of reach, or so near to round-off that iterations no longer help.
+            let end = bound < round_off || rr > PROGRESS * before;
+            rounded = rr <= round_off || end && rr <= NEAR * round_off;
             s.iterations = state[ITERATIONS].f64() as usize;
             next = state[NEXT].f64();
             start = match () {
@@ -246,7 +266,9 @@ impl<T: Real> Pcg<T> {
                 () => Start::Same,
             };
         }
-        (s.residual, s.converged) = (relative(rr), enough(rr, round_off));
+        s.residual = relative(rr);
+        s.rounded = rounded && !enough(rr);
+        s.converged = rounded || enough(rr);
         self.system.leave(engine, x)?;
         Ok(s)
     }

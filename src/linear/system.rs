@@ -35,6 +35,7 @@ pub(super) struct System<T: Real> {
     /// The solution.
     pub y: Buffer<T>,
     mean: Site<T>,
+    shift: Site<T>,
     enter: Site<T>,
     residual: Site<T>,
     leave: Site<T>,
@@ -105,10 +106,36 @@ impl<T: Real> System<T> {
             f: node.buffer(n)?,
             y: node.buffer_with_halo(n, halo.len())?,
             mean: engine.site(kernel::dot::kernel(), &name("mean"), n)?,
+            shift: engine.site(kernel::axpy::kernel(), &name("mean removal"), n)?,
             enter: engine.site(kernel::pcg_enter::kernel(), &name("scaling"), n)?,
             residual,
             leave: engine.site(kernel::pcg_leave::kernel(), &name("solution"), n)?,
         })
+    }
+
+    /// `x <- x - mean(x)` where nothing else holds the mean: rounded iterations move it, a solve
+    /// that begins at the solution of another adds to that, and the larger x, the more of `b - A x`
+    /// is round-off.
+    pub fn centre(&mut self, engine: &Engine<T>, x: &mut Buffer<T>) -> Result<()> {
+        if !self.singular {
+            return Ok(());
+        }
+        let mean = self.mean(engine, x)?;
+        let o = Operands {
+            inout: &mut [x],
+            own: &[&self.ones],
+            scalars: &[T::of(-mean)],
+            ..Operands::default()
+        };
+        engine.post(&mut self.shift, o)
+    }
+
+    fn mean(&mut self, engine: &Engine<T>, v: &Buffer<T>) -> Result<f64> {
+        let o = Operands {
+            own: &[v, &self.ones],
+            ..Operands::default()
+        };
+        Ok(engine.run(&mut self.mean, o)?[0].f64() / self.rows)
     }
 
     /// `f = (b - mean) / d`, `y = d x`; returns `|b - mean|^2`. Without `singular` the mean is 0.
@@ -121,14 +148,11 @@ impl<T: Real> System<T> {
         unit: f64,
     ) -> Result<f64> {
         self.unit = unit;
-        let mut mean = 0.0;
-        if self.singular {
-            let o = Operands {
-                own: &[b, &self.ones],
-                ..Operands::default()
-            };
-            mean = engine.run(&mut self.mean, o)?[0].f64() / self.rows;
-        }
+        let mean = if self.singular {
+            self.mean(engine, b)?
+        } else {
+            0.0
+        };
         let o = Operands {
             out: &mut [&mut self.f, &mut self.y],
             own: &[b, x, &self.inverse, &self.root],
@@ -167,8 +191,16 @@ impl<T: Real> System<T> {
     }
 
     /// Its call sites.
-    pub fn sites(&self) -> [&Place; 4] {
-        [&self.mean, &self.enter, &self.residual, &self.leave]
+    pub fn sites(&self) -> [&Place; 5] {
+        let Self {
+            mean,
+            shift,
+            enter,
+            residual,
+            leave,
+            ..
+        } = self;
+        [mean, shift, enter, residual, leave]
     }
 
     /// Bytes copied between host and device so far.

@@ -91,16 +91,14 @@ impl Node {
         self.tuners.iter().map(|t| t.retunes().len()).sum()
     }
 
-    /// Steps until none is dearer than the new optimum / 0.95 for the rest of 60.
-    fn recovery(&mut self) -> usize {
+    /// Steps until none is dearer than the new optimum / 0.95 for the rest of 60; the share of the
+    /// optimum that the dearest of those after the 20th reaches, and that of the first.
+    fn recovery(&mut self) -> (usize, f64, f64) {
         let optimum = self.optimum();
-        let mut last_bad = 0;
-        for step in 1..=60 {
-            if self.step() > optimum / 0.95 {
-                last_bad = step;
-            }
-        }
-        last_bad
+        let shares: Vec<f64> = (0..60).map(|_| optimum / self.step()).collect();
+        let bad = shares.iter().rposition(|&share| share < 0.95);
+        let least = shares[20..].iter().copied().fold(1.0, f64::min);
+        (bad.map_or(0, |step| step + 1), least, shares[0])
     }
 }
 
@@ -108,22 +106,31 @@ impl Node {
 fn a_step_with_a_throttled_side_is_within_95_percent_of_its_optimum_after_20_steps() {
     for noise in [0.01, 0.03] {
         let (mut all, mut none) = (Vec::new(), 0);
+        let (mut least, mut first) = (1.0f64, 1.0f64);
         for seed in 0..10 {
             for (host, device) in [(2.0, 1.0), (1.0, 2.0), (1.5, 1.0), (1.0, 3.0)] {
                 let mut node = Node::settled(noise, seed);
                 let before = node.retunes();
                 (node.host, node.device) = (host, device);
-                all.push(node.recovery());
+                let (steps, share, at_first) = node.recovery();
+                all.push(steps);
+                (least, first) = (least.min(share), first.min(at_first));
                 none += usize::from(node.retunes() == before);
             }
         }
         all.sort_unstable();
-        println!(
-            "noise {noise}: median {} steps, at most {}",
-            all[20], all[39]
+        let found = format!(
+            "noise {:.0} % of a call: {:.1} % of the new optimum in the first step at worst, 95 % \
+             for good after {} steps (median) and {} at most, {:.1} % at worst after 20",
+            100.0 * noise,
+            100.0 * first,
+            all[20],
+            all[39],
+            100.0 * least
         );
-        assert!(all[39] <= 20, "noise {noise}: {all:?}");
-        assert_eq!(none, 0, "no re-tuning");
+        println!("{found}");
+        assert!(all[39] <= 20, "{found}: {all:?}");
+        assert_eq!(none, 0, "no re-tuning; {found}");
     }
 }
 

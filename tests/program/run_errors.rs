@@ -49,6 +49,32 @@ fn a_pressure_solve_without_enough_iterations_is_reported() {
     );
 }
 
+/// Neighbours in a long pipe that starts at once differ by less than fp32 tells apart.
+#[test]
+fn a_pressure_that_single_precision_cannot_hold_is_refused() {
+    let folder = Folder::new();
+    let pipe = CHANNEL
+        .replace(
+            "cells = [4, 4, 4]",
+            "cells = [500, 4, 4], max = [125, 1, 1]",
+        )
+        .replace("0.1 }", "0.01 }");
+    let case = folder.write("pipe.toml", &pipe);
+    let run = ["--device", "none", "--set", "poisson.max_iterations=9000"];
+    let run = [&[case.as_str()], &run[..]].concat();
+    let error = folder.refused(&[&run[..], &["--precision", "fp32"]].concat(), 1);
+    for part in [
+        "round-off in fp32 leaves a relative residual of",
+        "more than 1e-2",
+        "run with --precision fp64",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    // The remedy helps.
+    let said = folder.run(&[&run[..], &["--precision", "fp64"]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.err);
+}
+
 const CHANNEL: &str = r#"
     mesh = { box = { cells = [4, 4, 4] } }
     fluid = { viscosity = 0.1 }

@@ -112,8 +112,12 @@ impl Simulation {
             });
         }
         (self.step, self.time_s, self.monitor) = (step, time_s, result.monitor);
-        if result.poisson.residual > self.case.poisson.tolerance {
-            self.rounded_off.get_or_insert(result.poisson.residual);
+        let residual = result.poisson.residual;
+        if residual > self.case.poisson.tolerance {
+            self.rounded_steps += 1;
+            if residual > self.roughest.1 {
+                self.roughest = (step, residual);
+            }
         }
         Ok(StepReport {
             step,
