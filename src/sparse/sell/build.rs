@@ -217,7 +217,7 @@ impl<T: Real> Sell<T> {
             index_words: layout.index.len(),
             nnz: col.len(),
             inner,
-            usual: usual::words(&layout.usual, cols),
+            usual: Box::new(usual::words(&layout.usual, cols)),
             reads: Reads::of(rows, row_ptr, col, inner),
             slices: Rc::new(node.buffer_from(&layout.slices)?),
             index: Rc::new(node.buffer_from(&layout.index)?),

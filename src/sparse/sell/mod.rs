@@ -59,7 +59,7 @@ pub struct Sell<T: Real> {
     reads: Reads,
     slices: Rc<Buffer<u32>>,
     index: Rc<Buffer<u32>>,
-    usual: [u32; 16],
+    usual: Box<[u32; 16]>,
     planes: Vec<Buffer<T>>,
     position: Vec<u32>,
 }
@@ -164,7 +164,7 @@ impl<T: Real> Sell<T> {
     /// What devices are told of the steps that most slices of a grid have: their number, 0 where
     /// no slices are alike; the last column; and, of each step, column minus row.
     pub(crate) fn usual(&self) -> [u32; 16] {
-        self.usual
+        *self.usual
     }
 
     /// Least memory traffic of one product, without the vectors: values, index blocks and slices,
