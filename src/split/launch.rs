@@ -153,6 +153,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], item: usize) -> String {
     source.push_str(include_str!("../../cl/common.cl"));
     source.push_str(include_str!("../../cl/loads.cl"));
     source.push_str(include_str!("../../cl/matrix.cl"));
+    source.push_str(include_str!("../../cl/usual.cl"));
     for k in kernels {
         let streamed = u8::from(streamed(&k.shape, item));
         source.push_str(&format!("#undef STREAMED\n#define STREAMED {streamed}\n"));
