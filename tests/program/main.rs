@@ -22,3 +22,4 @@ mod run_energy;
 mod run_errors;
 mod run_files;
 mod run_physics;
+mod run_single;
