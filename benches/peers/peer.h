@@ -141,10 +141,11 @@ static void verified(const Matrix *a, const char *name) {
     }
 }
 
-/* Usage of every peer: PROGRAM MATRIX spmv|cg 0|1 (flush). */
+/* Usage of every peer: PROGRAM MATRIX spmv|cg 0|1 (flush). A number of rows stands for the matrix
+   where vectors alone are asked for. */
 static const char *usage(int argc, char **argv, int *flush) {
     if (argc != 4)
-        die("usage: PROGRAM MATRIX spmv|cg 0|1");
+        die("usage: PROGRAM MATRIX|ROWS spmv|cg|dot|axpy 0|1");
     *flush = atoi(argv[3]);
     return argv[2];
 }

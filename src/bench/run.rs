@@ -81,6 +81,7 @@ pub fn run(
             Err(e) => return Err(e),
         }
     }
+    let clock = Clock::new(source, options.flush, options.energy);
     let bandwidth = engine.bandwidth()?;
     let mut places = Vec::new();
     for &place in &options.places {
@@ -91,7 +92,7 @@ pub fn run(
             Side::Split => bandwidth.device_share(),
         };
         say(format!("measuring the roofs of {}", place.name()));
-        let roofs = engine.roofs(share)?;
+        let roofs = engine.roofs(share, &|engine| clock.flush(engine))?;
         report.roofs.push((place.name(), roofs));
         places.push((place, roofs));
     }
@@ -108,7 +109,6 @@ pub fn run(
     if let Some(join) = join(engine, &places)? {
         report.notes.push(join);
     }
-    let clock = Clock::new(source, options.flush, options.energy);
     for bench in benches {
         engine.begin_from(&bandwidth, Cache::empty(None));
         say(format!("measuring {}", bench.name));

@@ -86,7 +86,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 impl<'a> Clock<'a> {
-    /// A clock; `flush` sweeps the caches between calls, `energy` repeats for joules.
+    /// A clock; `flush` sweeps the caches between calls, the roofs' too, `energy` repeats for joules.
     pub fn new(source: &'a Source, flush: bool, energy: bool) -> Self {
         let sweep = if flush { SWEEP_BYTES / 8 } else { 0 };
         Self {
@@ -96,9 +96,12 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// Reads more than the caches hold, with all threads.
-    fn flush(&self, engine: &Engine<f64>) {
+    /// Reads more than the caches hold, with all threads; nothing where calls are not swept.
+    pub fn flush(&self, engine: &Engine<f64>) {
         let (pool, sweep) = (&*engine.node.pool, &self.sweep[..]);
+        if sweep.is_empty() {
+            return;
+        }
         pool.run(&|t| {
             let part = sweep.get(pool.part(t, 0..sweep.len()));
             let lines = part.unwrap_or(&[]).iter().step_by(8);
@@ -109,9 +112,7 @@ impl<'a> Clock<'a> {
     /// So many calls, which are waited for once; returns seconds and units.
     fn calls(&self, engine: &Engine<f64>, work: &mut dyn Work, calls: usize) -> Result<(f64, f64)> {
         work.reset()?;
-        if !self.sweep.is_empty() {
-            self.flush(engine);
-        }
+        self.flush(engine);
         let start = Instant::now();
         let mut units = 0.0;
         for _ in 0..calls {

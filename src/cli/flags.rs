@@ -205,7 +205,7 @@ pub(super) const FORMAT: Flag = Flag {
 pub(super) const FLUSH: Flag = Flag {
     name: "flush",
     value: None,
-    about: "Sweep 320 MiB through the caches before each call",
+    about: "Sweep 320 MiB through the caches before each call, the roofs' too",
     sets: Sets::Nothing,
 };
 

@@ -67,11 +67,12 @@ struct Loops {
 
 impl<T: Real> Engine<T> {
     /// Measures the roofs with the share `ratio` of the rows on the device: 0 is the CPU alone,
-    /// 1 the device alone.
+    /// 1 the device alone. `before` each call comes what comes before those of the kernels that are
+    /// held against them, such as a sweep of the caches.
     ///
     /// # Errors
     /// Out of memory, or the device failed.
-    pub fn roofs(&self, ratio: f64) -> Result<Roofs> {
+    pub fn roofs(&self, ratio: f64, before: &dyn Fn(&Self)) -> Result<Roofs> {
         let bytes = match &self.node.device {
             Some(d)
                 if ratio >= 1.0
@@ -114,7 +115,7 @@ impl<T: Real> Engine<T> {
             ..axpy::kernel()
         });
         let programs = self.stream_programs(ratio)?;
-        let mut best = |paths: &[Kernel<T>]| self.best(&programs, paths, ratio, &mut v);
+        let mut best = |paths: &[Kernel<T>]| self.best(&programs, paths, ratio, before, &mut v);
         Ok(Roofs {
             read_gb_s: best(&read)?.max(best(&dot)?),
             copy_gb_s: best(&copy)?,
@@ -129,6 +130,7 @@ impl<T: Real> Engine<T> {
         programs: &[Loops],
         paths: &[Kernel<T>],
         ratio: f64,
+        before: &dyn Fn(&Self),
         v: &mut [Buffer<T>; 3],
     ) -> Result<f64> {
         let mut rate = 0.0f64;
@@ -144,12 +146,13 @@ impl<T: Real> Engine<T> {
         for mut site in sites {
             self.set_ratio(&mut site, ratio);
             for call in 0..CALLS {
+                before(self);
                 let seconds = if ratio >= 1.0 {
                     self.batch(&mut site, v)?
                 } else {
-                    let before = site.seconds_s();
+                    let start = site.seconds_s();
                     self.stream(&mut site, v)?;
-                    site.seconds_s() - before
+                    site.seconds_s() - start
                 };
                 if call > 0 {
                     rate = rate.max(site.stats.call_bytes / seconds / 1e9);
