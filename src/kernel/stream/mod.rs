@@ -46,6 +46,25 @@ pub fn prefetch<T>(x: &[T], i: usize) {
     let _ = line;
 }
 
+/// As [`prefetch`], no further than the second-level cache.
+#[inline(always)]
+pub fn prefetch_second<T>(x: &[T], i: usize) {
+    let line = x.as_ptr().wrapping_add(i);
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing and never faults, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T1>(line.cast());
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        std::arch::asm!("prfm pldl2keep, [{0}]", in(reg) line, options(nostack, readonly, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = line;
+}
+
 /// Writes 16 bytes past the caches where the processor can; `to` is 16 bytes and aligned to 16.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
