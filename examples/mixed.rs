@@ -1,6 +1,7 @@
 //! `mixed MATRIX [--order none|rcm] [--uneven] [--device auto|none|N] [--threads N] [--split R]
-//! [--tolerance T] [--repeat N]`: the pressure solve in mixed against double precision, to the same
-//! tolerance: iterations, true residual, median time and spread, interleaved.
+//! [--tolerance T] [--repeat N] [--preconditioner jacobi|fsai]`: the pressure solve in mixed against
+//! double precision, to the same tolerance: iterations, true residual, median time and spread,
+//! interleaved.
 //!
 //! MATRIX is as for `couloir bench`, such as `tet:1000000`, or a number: the singular Laplacian of
 //! that many cells along each axis. With `--uneven` every link has a weight of its own, as on a
@@ -9,7 +10,7 @@
 use std::time::{Duration, Instant};
 
 use couloir::bench::{Ordering, Origin};
-use couloir::linear::Solver;
+use couloir::linear::{Preconditioner, Solver};
 use couloir::node::{Config, DeviceChoice};
 use couloir::sparse::Csr;
 use couloir::split::cache::Cache;
@@ -98,6 +99,7 @@ fn main() -> Result<(), Error> {
     let matrix = args.next().ok_or("MATRIX is missing")?;
     let (mut config, mut tolerance, mut repeat) = (Config::default(), 1e-8, 5);
     let (mut order, mut weighted, mut policy) = (Ordering::None, false, Policy::Auto);
+    let mut preconditioner = Preconditioner::Jacobi;
     while let Some(flag) = args.next() {
         if flag == "--uneven" {
             weighted = true;
@@ -113,6 +115,13 @@ fn main() -> Result<(), Error> {
             "--threads" => config.threads = Some(value.parse()?),
             "--split" => policy = Policy::Fixed(value.parse()?),
             "--tolerance" => tolerance = value.parse()?,
+            "--preconditioner" => {
+                preconditioner = match value.as_str() {
+                    "jacobi" => Preconditioner::Jacobi,
+                    "fsai" => Preconditioner::Fsai,
+                    _ => return Err("no such preconditioner".into()),
+                }
+            }
             "--repeat" => repeat = value.parse()?,
             _ => return Err(format!("unknown flag {flag}").into()),
         }
@@ -153,7 +162,7 @@ fn main() -> Result<(), Error> {
         };
         let bandwidth = engine.bandwidth()?;
         engine.begin_from(&bandwidth, Cache::empty(None));
-        let solver = Solver::new(&engine, &a, singular)?;
+        let solver = Solver::with(&engine, &a, singular, preconditioner)?;
         for note in &engine.node.notes {
             println!("{}: {note}", precision.name());
         }

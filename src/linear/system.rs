@@ -27,7 +27,7 @@ pub(super) struct System<T: Real> {
     root: Buffer<T>,
     inverse: Buffer<T>,
     /// What x and b are multiplied by.
-    unit: f64,
+    pub unit: f64,
     /// One on rows, zero on padding.
     ones: Buffer<T>,
     /// The right-hand side.

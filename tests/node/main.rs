@@ -10,5 +10,6 @@ mod devices;
 mod kernels;
 mod linear;
 mod mixed;
+mod mixed_factor;
 mod precond;
 mod single;

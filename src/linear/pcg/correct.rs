@@ -1,6 +1,7 @@
 //! `A d = r` to a part of `r`: the inner solves of a [refinement](crate::linear::Refine).
 
-use super::{Pcg, Start};
+use super::Pcg;
+use super::solve::Start;
 use crate::Result;
 use crate::kernel::Real;
 use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, WEIGHT};
@@ -40,10 +41,10 @@ impl<T: Real> Pcg<T> {
         };
         if self.factor.is_some() {
             // Its own residual is that of fewer rows.
-            let s = self.run(engine, b, x, [tolerance, 0.0], most, start)?;
+            let (s, goes_on) = self.run(engine, b, x, [tolerance, 0.0], most, start)?;
             return Ok(Correction {
                 iterations: s.iterations,
-                goes_on: true,
+                goes_on,
             });
         }
         let bb = self.system.enter(engine, b, x, 1.0)?;

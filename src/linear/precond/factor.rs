@@ -99,7 +99,8 @@ impl<T: Real> Factor<T> {
         }
     }
 
-    /// `r = p = G t`, the start of a solve for what is to be added to `y`; returns `r . r`.
+    /// `p = G t + keep (p - r)`, `r = G t`, the start of a solve for what is to be added to `y`,
+    /// along the residual or, where `keep` is 1, in the last one's direction; returns `r . r`.
     ///
     /// # Errors
     /// The device failed.
@@ -108,10 +109,11 @@ impl<T: Real> Factor<T> {
         engine: &Engine<T>,
         rp: [&mut Buffer<T>; 2],
         y: &mut Buffer<T>,
+        keep: T,
     ) -> Result<f64> {
         match self {
-            Self::Whole(g) => g.begin(engine, rp, y),
-            Self::Halves(h) => h.begin(engine, rp, y),
+            Self::Whole(g) => g.begin(engine, rp, y, keep),
+            Self::Halves(h) => h.begin(engine, rp, y, keep),
         }
     }
 

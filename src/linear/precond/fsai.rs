@@ -225,7 +225,7 @@ impl<T: Real> Fsai<T> {
         Ok((&self.g, &self.v))
     }
 
-    /// `r = p = G t`, the start of a solve for what is to be added to `y`; returns `r . r`.
+    /// See [`Factor::begin`](super::Factor::begin).
     ///
     /// # Errors
     /// The device failed.
@@ -234,12 +234,15 @@ impl<T: Real> Fsai<T> {
         engine: &Engine<T>,
         [r, p]: [&mut Buffer<T>; 2],
         y: &mut Buffer<T>,
+        keep: T,
     ) -> Result<f64> {
         std::mem::swap(&mut self.base, y);
         let o = Operands {
-            out: &mut [r, p, &mut self.z],
+            out: &mut [&mut self.z],
+            inout: &mut [r, p],
             gather: &[&self.t],
             mats: &[&self.g],
+            scalars: &[keep],
             ..Operands::default()
         };
         Ok(engine.run(&mut self.start, o)?[0].f64())

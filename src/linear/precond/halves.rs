@@ -229,8 +229,7 @@ impl<T: Real> Halves<T> {
         Ok((&self.second, &self.u, halo))
     }
 
-    /// `r = p = t_2 - B' t_1`, the start of a solve for what is to be added to `y`; returns
-    /// `r . r`.
+    /// See [`Factor::begin`](super::Factor::begin); `G t` is `t_2 - B' t_1` here.
     ///
     /// # Errors
     /// The device failed; a rank no longer answers.
@@ -239,6 +238,7 @@ impl<T: Real> Halves<T> {
         engine: &Engine<T>,
         [r, p]: [&mut Buffer<T>; 2],
         y: &Buffer<T>,
+        keep: T,
     ) -> Result<f64> {
         let o = Operands {
             out: &mut [&mut self.base],
@@ -251,9 +251,11 @@ impl<T: Real> Halves<T> {
         engine.post(&mut self.save, o)?;
         engine.update(&self.halo, Reach::Face, &mut [&mut self.t])?;
         let o = Operands {
-            out: &mut [r, p, &mut self.z],
+            out: &mut [&mut self.z],
+            inout: &mut [r, p],
             gather: &[&self.t],
             mats: &[&self.down],
+            scalars: &[keep],
             ..Operands::default()
         };
         Ok(engine.run(&mut self.start, o)?[0].f64())

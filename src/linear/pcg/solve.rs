@@ -1,0 +1,188 @@
+//! The criterion is the true residual of the system before, `|b - A x|`. The recurrence only knows
+//! `r . r`, so the solve goes on until `w r . r` is small enough, `w` the ratio of the two at the
+//! last check, and then checks. Where the residual has not come down as the recurrence says, the
+//! true one replaces it.
+
+use super::{Pcg, Solution};
+use crate::Result;
+use crate::kernel::Real;
+use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
+use crate::node::Buffer;
+use crate::split::{Engine, Operands};
+
+/// Growth of `|b - A x|^2` over `r . r` that shows that the recurrence has drifted.
+const DRIFT: f64 = 4.0;
+/// A true residual that falls by less from one replacement to the next is at its end.
+const PROGRESS: f64 = 0.25;
+
+/// A squared residual within this of what round-off in it can leave does not come down any more,
+/// whatever the recurrence says: its updates of x are rounded, too (Greenbaum 1997; van der Vorst
+/// and Ye 2000). Those who go on lose what they have.
+const NEAR: f64 = 4.0;
+/// The same where the residual has not come down from one replacement to the next.
+const FAR: f64 = 100.0;
+
+/// By how many times the precision a residual falls before the true one is computed.
+const LEG: f64 = 1e3;
+
+/// By how much squares are to be larger than the least number.
+const ROOM: f64 = 1e12;
+
+/// How a solve begins, or begins anew.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Start {
+    /// Along the residual.
+    Anew,
+    /// Along the present direction, with the true residual in the place of the recurrence's.
+    Replaced,
+    /// As it is.
+    Same,
+}
+
+impl<T: Real> Pcg<T> {
+    /// Solves `A x = b` from the present `x` until `|b - A x| <= tolerance |b|`, or
+    /// `|b - A x| <= floor`, the round-off in `b`; or until only the round-off in `b - A x` itself
+    /// is left. The mean of `b` is left out where the system is singular.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn solve(
+        &mut self,
+        engine: &Engine<T>,
+        b: &mut Buffer<T>,
+        x: &mut Buffer<T>,
+        tolerance: f64,
+        floor: f64,
+        max_iterations: usize,
+    ) -> Result<Solution> {
+        let bounds = [tolerance, floor];
+        if T::EPSILON > f64::EPSILON {
+            self.system.centre(engine, x)?;
+        }
+        let (s, _) = self.run(engine, b, x, bounds, max_iterations, Start::Anew)?;
+        Ok(s)
+    }
+
+    /// As [`Pcg::solve`]; and whether another one may go on in its direction.
+    pub(super) fn run(
+        &mut self,
+        engine: &Engine<T>,
+        b: &Buffer<T>,
+        x: &mut Buffer<T>,
+        [tolerance, floor]: [f64; 2],
+        max_iterations: usize,
+        mut start: Start,
+    ) -> Result<(Solution, bool)> {
+        let before = self.system.unit;
+        let (bb, unit) = self.enter(engine, b, x, [tolerance, floor])?;
+        if unit != before {
+            // The direction is in the other one.
+            start = Start::Anew;
+        }
+        // One norm for both bounds: |r| <= tolerance |b| or |r| <= floor.
+        let norm = bb.sqrt();
+        let floor = unit * floor;
+        let least = (tolerance * norm).max(floor);
+        let bound = least.powi(2);
+        // What is no more than round-off is nothing to compare with.
+        let scale = if norm > floor {
+            norm
+        } else {
+            floor / tolerance
+        };
+        let relative = |rr: f64| if rr > 0.0 { rr.sqrt() / scale } else { rr };
+        let enough = |rr: f64| rr.sqrt() <= least;
+        let (mut rr, mut round_off) = self.residual(engine)?;
+        let mut rounded = rr <= round_off;
+        let mut s = Solution {
+            initial: relative(rr),
+            ..Solution::default()
+        };
+        let mut state = [T::ZERO; LENGTH];
+        let (mut replaced, mut next) = (f64::INFINITY, 0.0);
+        while !enough(rr) && !rounded && s.iterations < max_iterations && rr.is_finite() {
+            let weight = match start {
+                Start::Same => rr / next,
+                _ if rr > PROGRESS * replaced => {
+                    rounded = rr <= FAR * round_off;
+                    break;
+                }
+                _ => {
+                    replaced = rr;
+                    rr / self.replace(engine, start)?
+                }
+            };
+            // Below round-off the recurrence leads astray, and far below `rr` nobody knows.
+            let leg = bound.max(round_off).max((LEG * T::EPSILON).powi(2) * rr);
+            (state[WEIGHT], state[BOUND], state[STOP]) = (T::of(weight), T::of(leg), T::ZERO);
+            let most = max_iterations - s.iterations;
+            state = self.iterate(engine, &state, rr, start != Start::Same, most)?;
+            if let Some(factor) = &mut self.factor {
+                factor.end(engine, &mut self.system.y)?;
+            }
+            let before = rr;
+            (rr, round_off) = self.residual(engine)?;
+            // Out of reach, or so near to round-off that iterations no longer help.
+            let end = bound < round_off || rr > PROGRESS * before;
+            rounded = rr <= round_off || end && rr <= NEAR * round_off;
+            s.iterations = state[ITERATIONS].f64() as usize;
+            next = state[NEXT].f64();
+            start = match () {
+                // No curvature in this direction: round-off, or a matrix that is not positive.
+                () if state[ALPHA] <= T::ZERO => Start::Anew,
+                // The recurrence has drifted, or the ratio of the norms has moved a little.
+                () if rr > DRIFT * weight * next => Start::Replaced,
+                () => Start::Same,
+            };
+        }
+        s.residual = relative(rr);
+        s.rounded = rounded && !enough(rr);
+        s.converged = rounded || enough(rr);
+        self.system.leave(engine, x)?;
+        Ok((s, start != Start::Anew))
+    }
+
+    /// `|b|^2`, in a unit in which the squares of what is to be left of b are numbers, and the unit.
+    fn enter(
+        &mut self,
+        engine: &Engine<T>,
+        b: &Buffer<T>,
+        x: &Buffer<T>,
+        [tolerance, floor]: [f64; 2],
+    ) -> Result<(f64, f64)> {
+        let bb = self.system.enter(engine, b, x, 1.0)?;
+        let bound = (tolerance * bb.sqrt()).max(floor).powi(2);
+        let least = ROOM * T::LEAST * self.system.rows;
+        if bound >= least || bb.is_nan() || bb == 0.0 {
+            return Ok((bb, 1.0));
+        }
+        let unit = (least / bound).sqrt().log2().ceil().exp2();
+        Ok((self.system.enter(engine, b, x, unit)?, unit))
+    }
+
+    /// See [`System::residual`]; the residual itself goes to where [`Pcg::replace`] finds it.
+    fn residual(&mut self, engine: &Engine<T>) -> Result<(f64, f64)> {
+        let t = match &mut self.factor {
+            Some(factor) => factor.t(),
+            None => &mut self.s,
+        };
+        self.system.residual(engine, t)
+    }
+
+    /// Puts the true residual in the place of the recurrence's; returns its `r . r`.
+    pub(super) fn replace(&mut self, engine: &Engine<T>, start: Start) -> Result<f64> {
+        let keep = T::of(if start == Start::Anew { 0.0 } else { 1.0 });
+        if let Some(factor) = &mut self.factor {
+            let (rp, y) = ([&mut self.r, &mut self.p], &mut self.system.y);
+            return factor.begin(engine, rp, y, keep);
+        }
+        std::mem::swap(&mut self.r, &mut self.s);
+        let o = Operands {
+            inout: &mut [&mut self.p],
+            own: &[&self.r, &self.s],
+            scalars: &[keep],
+            ..Operands::default()
+        };
+        Ok(engine.run(&mut self.begin, o)?[0].f64())
+    }
+}
