@@ -61,7 +61,6 @@ pub struct Sell<T: Real> {
     index: Rc<Buffer<u32>>,
     usual: Box<[u32; 16]>,
     planes: Vec<Buffer<T>>,
-    position: Vec<u32>,
 }
 
 impl<T: Real> Sell<T> {
@@ -73,13 +72,21 @@ impl<T: Real> Sell<T> {
         Self::new(node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val])
     }
 
+    /// As [`Sell::from_csr`], with the element that holds each entry.
+    ///
+    /// # Errors
+    /// As [`Sell::from_csr`].
+    pub fn placed(node: &Node, a: &Csr) -> Result<(Self, Vec<u32>)> {
+        Self::build(node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val], false)
+    }
+
     /// Converts a matrix whose values stay as they are: where neighbouring rows have the same value
     /// at the same distance, it is stored once.
     ///
     /// # Errors
     /// As [`Sell::from_csr`].
     pub fn fixed(node: &Node, a: &Csr) -> Result<Self> {
-        Self::build(node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val], true)
+        Ok(Self::build(node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val], true)?.0)
     }
 
     /// Converts matrices of one pattern; `planes[p][e]` belongs to entry `e` of `row_ptr`, `col`.
@@ -95,7 +102,7 @@ impl<T: Real> Sell<T> {
         col: &[u32],
         planes: &[&[f64]],
     ) -> Result<Self> {
-        Self::build(node, rows, cols, row_ptr, col, planes, false)
+        Ok(Self::build(node, rows, cols, row_ptr, col, planes, false)?.0)
     }
 
     /// Rows, without padding.
@@ -133,11 +140,6 @@ impl<T: Real> Sell<T> {
     /// on; `cut` is a whole number of blocks.
     pub(crate) fn reach(&self, cut: usize) -> [usize; 2] {
         self.reads.reach(cut / BLOCK)
-    }
-
-    /// Element that holds each entry of the matrix it was made from.
-    pub fn position(&self) -> &[u32] {
-        &self.position
     }
 
     /// Values of plane `p`, one per element, to be written by a kernel. Elements of a matrix that is
