@@ -12,6 +12,8 @@ const PARTIAL: usize = 128;
 /// A slice in which one place in this many or fewer is empty keeps them: finding a row's place by
 /// counting others costs a device more than the bytes.
 const EMPTY: usize = 8;
+/// Most values that a step is cut by.
+const MOST_VALUES: usize = 4;
 
 /// The rows of a slice: for each, its first entry in the whole matrix and its columns, ascending.
 pub(super) type Lines<'a> = [(usize, &'a [u32])];
@@ -45,10 +47,16 @@ impl Encoder {
     pub fn encode(&mut self, first: usize, lines: &Lines, alike: impl Fn(&[usize]) -> bool) {
         (self.affine, self.ones, self.short, self.wide) = (0, 0, 0, 0);
         self.steps.clear();
-        if self.diagonals(first, lines) {
+        let by_offset = self.diagonals(first, lines);
+        if by_offset {
             self.by_offset(first, lines);
         } else {
             self.by_position(first, lines);
+        }
+        let entries: usize = self.steps.iter().map(|s| s.rows().count()).sum();
+        self.packed = EMPTY * (SLICE * self.steps.len() - entries) > SLICE * self.steps.len();
+        if by_offset {
+            self.by_value(&alike);
         }
         let mut ones = 0;
         let mut entries = Vec::with_capacity(SLICE);
@@ -62,8 +70,6 @@ impl Encoder {
             ones += 1;
         }
         (self.affine, self.ones) = (self.affine - ones, ones);
-        let entries: usize = self.steps.iter().map(|s| s.rows().count()).sum();
-        self.packed = EMPTY * (SLICE * self.steps.len() - entries) > SLICE * self.steps.len();
     }
 
     /// The third and fourth word of the slice: numbers of steps and flags.
@@ -188,6 +194,38 @@ impl Encoder {
         self.offsets = offsets;
     }
 
+    /// Cuts the last steps, as many as pay, into one per value: a step of two values keeps all of
+    /// its own and of those before it. Both ends of the lines of a grid whose neighbours are numbered
+    /// elsewhere make such a step. All steps are affine.
+    fn by_value(&mut self, alike: impl Fn(&[usize]) -> bool) {
+        let (mut gain, mut best, mut masks) = (0, (0, self.steps.len()), Vec::new());
+        for (k, step) in self.steps.iter().enumerate().rev() {
+            let Some(of_values) = step.by_value(&alike) else {
+                break;
+            };
+            let partial = |mask: &&u32| **mask != u32::MAX;
+            let before = [step.mask].iter().filter(partial).count();
+            let more = of_values.iter().filter(partial).count() - before;
+            gain += (SLICE * size_of::<f64>()) as i64 - (more * PARTIAL) as i64;
+            masks.push(of_values);
+            if gain > best.0 {
+                best = (gain, k);
+            }
+        }
+        let uncut = self.steps.len() - best.1;
+        let cut: usize = masks.iter().take(uncut).map(Vec::len).sum();
+        if cut == uncut || best.1 + cut > MAX_AFFINE {
+            return;
+        }
+        let last = self.steps.split_off(best.1);
+        for (step, masks) in last.iter().zip(masks[..uncut].iter().rev()) {
+            for &mask in masks {
+                self.steps.push(Step { mask, ..*step });
+            }
+        }
+        self.affine = self.steps.len();
+    }
+
     /// One step for the diagonal, then one per position in the rest of the row.
     fn by_position(&mut self, first: usize, lines: &Lines) {
         let mut diagonal = Step::new();
@@ -264,6 +302,22 @@ impl Step {
     fn rows(&self) -> impl Iterator<Item = usize> + use<> {
         let mask = self.mask;
         (0..SLICE).filter(move |l| mask >> l & 1 == 1)
+    }
+
+    /// The rows of each value; none where they are many, or values do not stay as they are.
+    fn by_value(&self, alike: impl Fn(&[usize]) -> bool) -> Option<Vec<u32>> {
+        let mut values: Vec<(usize, u32)> = Vec::new();
+        for l in self.rows() {
+            let entry = self.entry[l];
+            match values.iter().position(|&(first, _)| alike(&[first, entry])) {
+                Some(k) => values[k].1 |= 1 << l,
+                None if values.len() < MOST_VALUES && alike(&[entry]) => {
+                    values.push((entry, 1 << l));
+                }
+                None => return None,
+            }
+        }
+        Some(values.into_iter().map(|(_, mask)| mask).collect())
     }
 
     fn add(&mut self, row: usize, col: u32, entry: usize) {

@@ -4,7 +4,8 @@
 //! row: its mask says of which rows. Its columns are stored in the least of three ways: affine
 //! (column minus row is the same for all: one number), 16-bit or 32-bit differences to a base. All
 //! are relative to the slice's first row, so slices that look alike share one index block; and, where
-//! each of their steps has one value for all rows, their values.
+//! each of their steps has one value for all rows, their values. Where it pays, a step of a few
+//! values is cut into one step per value, with the same columns.
 //!
 //! A step of nearly every row has a value and a difference for each of the C, so that a row finds
 //! its own at once; where more than one place in eight would be empty, the slice is packed: those

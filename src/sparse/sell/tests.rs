@@ -206,6 +206,33 @@ fn what_is_regular_costs_little() {
     assert!(s.bytes() < 10.6 * near.entries() as f64, "{}", s.bytes());
 }
 
+/// Lines of 28 rows, in slices of 32, whose ends are linked to rows far away at one distance, with
+/// another value at each end: the part of a box that is cut across its lines.
+#[test]
+fn a_step_of_a_few_values_leaves_the_others_shared() {
+    let (node, n) = (node(), 28 * 128);
+    let lines = |ends: [f64; 2]| {
+        Csr::from_rows(n, 2 * n, |i, row| {
+            let (line, at) = (i / 28, i % 28);
+            let to = |j: usize| j as u32;
+            row.push((to(i), 6.0));
+            row.extend((at > 0).then(|| (to(i - 1), -1.0)));
+            row.extend((at < 27).then(|| (to(i + 1), -1.0)));
+            // Distances n - 26 line and n - 26 line - 26: one where a line ends and the next begins.
+            row.extend((at == 0).then(|| (to(n + 2 * line), ends[0])));
+            row.extend((at == 27).then(|| (to(n + 2 * line + 1), ends[1])));
+        })
+    };
+    for ends in [[-1.0, -1.0], [-1.0, 2.0]] {
+        let a = lines(ends);
+        let made = Sell::build(&node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val], true);
+        let made = made.unwrap();
+        check(&made, &a, true);
+        let elements = made.0.elements();
+        assert!(elements < n / 4, "{ends:?}: {elements} elements");
+    }
+}
+
 #[test]
 fn slices_share_values_only_where_all_planes_agree() {
     let node = node();
