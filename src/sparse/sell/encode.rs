@@ -1,5 +1,6 @@
 //! The steps of one slice.
 
+use super::step::Step;
 use crate::kernel::SLICE;
 use crate::kernel::mat::{FULL, PACKED};
 
@@ -12,8 +13,6 @@ const PARTIAL: usize = 128;
 /// A slice in which one place in this many or fewer is empty keeps them: finding a row's place by
 /// counting others costs a device more than the bytes.
 const EMPTY: usize = 8;
-/// Most values that a step is cut by.
-const MOST_VALUES: usize = 4;
 
 /// The rows of a slice: for each, its first entry in the whole matrix and its columns, ascending.
 pub(super) type Lines<'a> = [(usize, &'a [u32])];
@@ -30,15 +29,6 @@ pub(super) struct Encoder {
     /// Rows without an entry have no place.
     packed: bool,
     offsets: Vec<i64>,
-}
-
-/// The rows that have an entry in a step, with its column, or its difference to the base, and its
-/// number in the whole matrix.
-struct Step {
-    mask: u32,
-    base: u32,
-    col: [u32; SLICE],
-    entry: [usize; SLICE],
 }
 
 impl Encoder {
@@ -285,44 +275,5 @@ impl Encoder {
         }
         step.base = base.wrapping_sub(first);
         self.steps.push(step);
-    }
-}
-
-impl Step {
-    fn new() -> Self {
-        Self {
-            mask: 0,
-            base: 0,
-            col: [0; SLICE],
-            entry: [0; SLICE],
-        }
-    }
-
-    /// The rows that have an entry.
-    fn rows(&self) -> impl Iterator<Item = usize> + use<> {
-        let mask = self.mask;
-        (0..SLICE).filter(move |l| mask >> l & 1 == 1)
-    }
-
-    /// The rows of each value; none where they are many, or values do not stay as they are.
-    fn by_value(&self, alike: impl Fn(&[usize]) -> bool) -> Option<Vec<u32>> {
-        let mut values: Vec<(usize, u32)> = Vec::new();
-        for l in self.rows() {
-            let entry = self.entry[l];
-            match values.iter().position(|&(first, _)| alike(&[first, entry])) {
-                Some(k) => values[k].1 |= 1 << l,
-                None if values.len() < MOST_VALUES && alike(&[entry]) => {
-                    values.push((entry, 1 << l));
-                }
-                None => return None,
-            }
-        }
-        Some(values.into_iter().map(|(_, mask)| mask).collect())
-    }
-
-    fn add(&mut self, row: usize, col: u32, entry: usize) {
-        self.mask |= 1 << row;
-        self.col[row] = col;
-        self.entry[row] = entry;
     }
 }

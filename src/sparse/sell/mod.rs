@@ -36,6 +36,7 @@
 mod build;
 mod encode;
 mod reads;
+mod step;
 #[cfg(test)]
 mod tests;
 mod usual;
