@@ -67,9 +67,10 @@ impl Plan {
 pub struct Simulation {
     /// The case.
     pub case: Case,
-    /// The mesh, renumbered for locality; of several ranks, owned cells come first.
+    /// The mesh, renumbered for locality; of several ranks, the owned cells alone, without faces:
+    /// a step reads matrices, and profiles need the whole mesh.
     pub mesh: Mesh,
-    /// Its geometry.
+    /// Its geometry; empty where there are several ranks.
     pub geometry: Geometry,
     /// The discretisation.
     pub scheme: Scheme,
@@ -94,6 +95,8 @@ pub struct Simulation {
     /// Time, s.
     pub time_s: f64,
     patches: Vec<setup::Patch>,
+    /// Centres of the boundary faces, m.
+    edge: Vec<[f64; 3]>,
     given: Vectors,
     dt_s: f64,
     viscous_rate: f64,
@@ -158,15 +161,16 @@ impl Simulation {
         objective: Option<setup::Weighed>,
     ) -> Result<Self> {
         let Domain {
-            mesh,
-            geometry,
+            mut mesh,
+            mut geometry,
             patches,
             ops,
             reason,
             notes,
             whole,
         } = domain;
-        let given = setup::given(&patches, &mesh, &geometry, 0.0, case.fluid.viscosity);
+        let edge = geometry.face_centre[mesh.interior_faces()..].to_vec();
+        let given = setup::given(&patches, &edge, 0.0, case.fluid.viscosity);
         setup::closed(&case, &ops, &given, comm)?;
         let settings = Settings {
             nu: case.fluid.viscosity,
@@ -178,6 +182,9 @@ impl Simulation {
         let rate = comm.largest(setup::largest(&ops.viscous_rate))?;
         let viscous_rate = case.fluid.viscosity * rate;
         let dt_s = setup::first_dt(&case, &ops, &u, &given, viscous_rate, comm)?;
+        if comm.size() > 1 {
+            (mesh, geometry) = (mesh.into_front(ops.cells), Geometry::default());
+        }
         let mut config = case.node.config();
         config.turn = place.map_or(config.turn, |p| p.turn);
         let mut engine = Engine::open_in(case.node.precision, &config, setup::policy(&case))?;
@@ -216,6 +223,7 @@ impl Simulation {
             step: 0,
             time_s: 0.0,
             patches,
+            edge,
             given,
             dt_s,
             viscous_rate,
@@ -228,13 +236,11 @@ impl Simulation {
         })
     }
 
-    /// The velocity given at face `f`, where one is (walls, inlets).
+    /// The velocity given at face `f` of the mesh, where one is (walls, inlets).
     pub fn given_velocity(&self, f: usize) -> Option<[f64; 3]> {
-        setup::given_at(
-            &self.patches,
-            &self.given,
-            f.checked_sub(self.mesh.interior_faces())?,
-        )
+        self.mesh.owner.get(f)?;
+        let b = f.checked_sub(self.mesh.interior_faces())?;
+        setup::given_at(&self.patches, &self.given, b)
     }
 
     /// What the log should say at the end: that the pressure was solved to round-off, short of the

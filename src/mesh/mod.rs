@@ -9,6 +9,7 @@ use std::ops::Range;
 pub mod build;
 pub mod check;
 mod faces;
+mod front;
 pub mod generate;
 pub mod geometry;
 pub mod gmsh;

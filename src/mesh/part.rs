@@ -305,20 +305,4 @@ impl Mesh {
             .copied()
             .unwrap_or(point)
     }
-
-    /// The first `cells` cells with their points and without faces, for output. Points must be
-    /// numbered by first use.
-    pub fn front(&self, cells: usize) -> Self {
-        let corners = self.cell_ptr[cells];
-        let points = self.cell_points[..corners].iter().max();
-        let points = points.map_or(0, |&p| p as usize + 1);
-        Self {
-            points: self.points[..points].to_vec(),
-            kinds: self.kinds[..cells].to_vec(),
-            cell_ptr: self.cell_ptr[..=cells].to_vec(),
-            cell_points: self.cell_points[..corners].to_vec(),
-            source: self.source.clone(),
-            ..Self::default()
-        }
-    }
 }

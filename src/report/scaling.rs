@@ -1,11 +1,15 @@
 //! Strong and weak scaling as a table, JSON and charts (thesis figures 3.5 to 3.8).
 
+mod table;
+
 use std::path::Path;
 
 use serde::Serialize;
 
+use table::{least, table};
+
 use super::svg::{Chart, Series, Style};
-use super::table::{columns, seconds};
+use super::table::seconds;
 use super::write::write_file;
 use crate::Result;
 use crate::flow::scaling::{Cost, Scaling};
@@ -142,84 +146,6 @@ impl ScalingReport {
             .map(|(name, points)| (name, chart(name, points)))
             .collect()
     }
-}
-
-fn percent(x: Option<f64>) -> String {
-    x.map_or("n/a".to_owned(), |x| format!("{:.1} %", 100.0 * x))
-}
-
-/// What the least times say, beside the table's medians.
-fn least(p: &Point) -> String {
-    let e = &p.efficiency_least;
-    let step = e
-        .step
-        .map_or(String::new(), |e| format!(", step {}", percent(Some(e))));
-    format!(
-        "efficiency on {} ranks by least times: SpMV {}, AXPY {}, DOT {}{step}; times reach {:.2} \
-         times their median",
-        p.measured.ranks,
-        percent(Some(e.spmv)),
-        percent(Some(e.axpy)),
-        percent(Some(e.dot)),
-        p.spread
-    )
-}
-
-fn table(points: &[Point]) -> String {
-    let head = [
-        "ranks",
-        "rows",
-        "halo",
-        "OSpMV",
-        "NSpMV",
-        "product",
-        "exchange",
-        "hidden",
-        "at most",
-        "N/O",
-        "AXPY",
-        "DOT",
-        "sum",
-        "step",
-        "iterations",
-        "each",
-        "eff. SpMV",
-        "AXPY",
-        "DOT",
-        "step",
-        "iteration",
-    ];
-    let rows: Vec<_> = points
-        .iter()
-        .map(|p| {
-            let m = &p.measured;
-            let time = |c: Cost| seconds(c.median_s);
-            [
-                m.ranks.to_string(),
-                m.rows.to_string(),
-                m.halo_most.to_string(),
-                time(m.hidden),
-                time(m.first),
-                time(m.alone),
-                time(m.exchange),
-                percent(p.hidden_share),
-                percent(p.hidden_most),
-                format!("{:.2}", m.first.median_s / m.hidden.median_s),
-                time(m.axpy),
-                time(m.dot),
-                time(m.reduce),
-                m.step.map_or("n/a".to_owned(), time),
-                m.iterations.map_or("n/a".to_owned(), |k| format!("{k:.1}")),
-                m.iteration.map_or("n/a".to_owned(), time),
-                percent(Some(p.efficiency.spmv)),
-                percent(Some(p.efficiency.axpy)),
-                percent(Some(p.efficiency.dot)),
-                percent(p.efficiency.step),
-                percent(p.efficiency.iteration),
-            ]
-        })
-        .collect();
-    columns(&head, &rows)
 }
 
 fn chart(name: &str, points: &[Point]) -> Chart {

@@ -100,8 +100,7 @@ impl Output {
             return Ok(file);
         }
         let piece = |rank: usize| format!("{stem}_{rank:04}.vtu");
-        let mesh = sim.mesh.front(sim.owned);
-        write_vtu(&self.directory.join(piece(comm.rank())), &mesh, fields)?;
+        write_vtu(&self.directory.join(piece(comm.rank())), &sim.mesh, fields)?;
         // The file that names the pieces appears when all of them are there.
         comm.barrier()?;
         let file = format!("{stem}.pvtu");

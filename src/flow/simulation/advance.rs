@@ -85,13 +85,8 @@ impl Simulation {
             .iter()
             .any(|k| matches!(k.boundary, Boundary::Exact { .. }))
         {
-            self.given = setup::given(
-                &self.patches,
-                &self.mesh,
-                &self.geometry,
-                time_s,
-                self.case.fluid.viscosity,
-            );
+            let nu = self.case.fluid.viscosity;
+            self.given = setup::given(&self.patches, &self.edge, time_s, nu);
         }
         self.engine.comm().at_step(step);
         let start = Instant::now();

@@ -110,23 +110,15 @@ fn solution(s: Solution) -> Box<dyn Flow> {
     }
 }
 
-/// Velocities at Dirichlet faces at time `t`; zero at others.
-pub(super) fn given(
-    patches: &[Patch],
-    mesh: &Mesh,
-    geometry: &Geometry,
-    t: f64,
-    nu: f64,
-) -> Vectors {
-    let first = mesh.interior_faces();
-    let mut out: Vectors = std::array::from_fn(|_| vec![0.0; mesh.faces() - first]);
+/// Velocities at Dirichlet faces at time `t`, of the boundary faces with these `centres`; zero at
+/// others.
+pub(super) fn given(patches: &[Patch], centres: &[[f64; 3]], t: f64, nu: f64) -> Vectors {
+    let mut out: Vectors = std::array::from_fn(|_| vec![0.0; centres.len()]);
     for p in patches {
         for b in p.faces.clone() {
             let u = match &p.boundary {
                 Boundary::Wall { velocity } | Boundary::Inlet { velocity } => *velocity,
-                Boundary::Exact { solution: s } => {
-                    solution(*s).velocity(geometry.face_centre[first + b], t, nu)
-                }
+                Boundary::Exact { solution: s } => solution(*s).velocity(centres[b], t, nu),
                 _ => [0.0; 3],
             };
             for k in 0..3 {

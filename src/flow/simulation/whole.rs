@@ -64,7 +64,8 @@ impl Simulation {
         let (mesh, geometry) = self.case.load_mesh()?;
         let patches = setup::patches(&self.case, &mesh)?;
         let nu = self.case.fluid.viscosity;
-        let given = setup::given(&patches, &mesh, &geometry, self.time_s, nu);
+        let edge = &geometry.face_centre[mesh.interior_faces()..];
+        let given = setup::given(&patches, edge, self.time_s, nu);
         Ok(Some(WholeField {
             mesh,
             geometry,

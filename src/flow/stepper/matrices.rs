@@ -48,7 +48,8 @@ impl<T: Real> MomentumMatrices<T> {
 
 fn planes<T: Real>(node: &Node, p: &Planes) -> Result<Sell<T>> {
     let [a, b, c] = &p.val;
-    Sell::build(node, p.rows, p.cols, &p.row_ptr, &p.col, &[a, b, c], true)
+    let planes = [&a[..], b, c];
+    Ok(Sell::build(node, p.rows, p.cols, &p.row_ptr, &p.col, &planes, true)?.0)
 }
 
 impl<T: Real> Matrices<T> {
@@ -91,10 +92,10 @@ fn cells<T: Real>(
     convection: &Csr,
     nu: f64,
 ) -> Result<MomentumMatrices<T>> {
-    let k = Sell::<T>::from_csr(node, diffusion)?;
+    let (k, position) = Sell::<T>::placed(node, diffusion)?;
     let mut entry = vec![u32::MAX; k.elements()];
     let mut base = vec![0.0; k.elements()];
-    for (e, &at) in k.position().iter().enumerate() {
+    for (e, &at) in position.iter().enumerate() {
         entry[at as usize] = e as u32;
         base[at as usize] = nu * diffusion.val[e];
     }

@@ -186,7 +186,7 @@ impl Sell<f64> {
 }
 
 impl<T: Real> Sell<T> {
-    /// As [`Sell::new`]; where `fixed`, as [`Sell::fixed`].
+    /// As [`Sell::new`]; where `fixed`, as [`Sell::fixed`]. With the element that holds each entry.
     pub(crate) fn build(
         node: &Node,
         rows: usize,
@@ -195,7 +195,7 @@ impl<T: Real> Sell<T> {
         col: &[u32],
         planes: &[&[f64]],
         fixed: bool,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Vec<u32>)> {
         check(rows, cols, row_ptr, col, planes)?;
         let layout = Layout::new(rows, row_ptr, col, fixed.then_some(planes))?;
         let inner = inner_rows(rows, row_ptr, col);
@@ -210,7 +210,7 @@ impl<T: Real> Sell<T> {
                 Ok(b)
             })
             .collect::<Result<_>>()?;
-        Ok(Self {
+        let sell = Self {
             rows,
             cols,
             elements: layout.elements,
@@ -222,8 +222,8 @@ impl<T: Real> Sell<T> {
             slices: Rc::new(node.buffer_from(&layout.slices)?),
             index: Rc::new(node.buffer_from(&layout.index)?),
             planes,
-            position: layout.position,
-        })
+        };
+        Ok((sell, layout.position))
     }
 }
 

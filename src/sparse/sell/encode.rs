@@ -1,5 +1,6 @@
 //! The steps of one slice.
 
+use super::step::Step;
 use crate::kernel::SLICE;
 use crate::kernel::mat::{FULL, PACKED};
 
@@ -30,25 +31,22 @@ pub(super) struct Encoder {
     offsets: Vec<i64>,
 }
 
-/// The rows that have an entry in a step, with its column, or its difference to the base, and its
-/// number in the whole matrix.
-struct Step {
-    mask: u32,
-    base: u32,
-    col: [u32; SLICE],
-    entry: [usize; SLICE],
-}
-
 impl Encoder {
     /// Encodes the slice of rows from `first` on. Affine steps at the end of their run whose
     /// entries are all `alike` store one value.
     pub fn encode(&mut self, first: usize, lines: &Lines, alike: impl Fn(&[usize]) -> bool) {
         (self.affine, self.ones, self.short, self.wide) = (0, 0, 0, 0);
         self.steps.clear();
-        if self.diagonals(first, lines) {
+        let by_offset = self.diagonals(first, lines);
+        if by_offset {
             self.by_offset(first, lines);
         } else {
             self.by_position(first, lines);
+        }
+        let entries: usize = self.steps.iter().map(|s| s.rows().count()).sum();
+        self.packed = EMPTY * (SLICE * self.steps.len() - entries) > SLICE * self.steps.len();
+        if by_offset {
+            self.by_value(&alike);
         }
         let mut ones = 0;
         let mut entries = Vec::with_capacity(SLICE);
@@ -62,8 +60,6 @@ impl Encoder {
             ones += 1;
         }
         (self.affine, self.ones) = (self.affine - ones, ones);
-        let entries: usize = self.steps.iter().map(|s| s.rows().count()).sum();
-        self.packed = EMPTY * (SLICE * self.steps.len() - entries) > SLICE * self.steps.len();
     }
 
     /// The third and fourth word of the slice: numbers of steps and flags.
@@ -188,6 +184,38 @@ impl Encoder {
         self.offsets = offsets;
     }
 
+    /// Cuts the last steps, as many as pay, into one per value: a step of two values keeps all of
+    /// its own and of those before it. Both ends of the lines of a grid whose neighbours are numbered
+    /// elsewhere make such a step. All steps are affine.
+    fn by_value(&mut self, alike: impl Fn(&[usize]) -> bool) {
+        let (mut gain, mut best, mut masks) = (0, (0, self.steps.len()), Vec::new());
+        for (k, step) in self.steps.iter().enumerate().rev() {
+            let Some(of_values) = step.by_value(&alike) else {
+                break;
+            };
+            let partial = |mask: &&u32| **mask != u32::MAX;
+            let before = [step.mask].iter().filter(partial).count();
+            let more = of_values.iter().filter(partial).count() - before;
+            gain += (SLICE * size_of::<f64>()) as i64 - (more * PARTIAL) as i64;
+            masks.push(of_values);
+            if gain > best.0 {
+                best = (gain, k);
+            }
+        }
+        let uncut = self.steps.len() - best.1;
+        let cut: usize = masks.iter().take(uncut).map(Vec::len).sum();
+        if cut == uncut || best.1 + cut > MAX_AFFINE {
+            return;
+        }
+        let last = self.steps.split_off(best.1);
+        for (step, masks) in last.iter().zip(masks[..uncut].iter().rev()) {
+            for &mask in masks {
+                self.steps.push(Step { mask, ..*step });
+            }
+        }
+        self.affine = self.steps.len();
+    }
+
     /// One step for the diagonal, then one per position in the rest of the row.
     fn by_position(&mut self, first: usize, lines: &Lines) {
         let mut diagonal = Step::new();
@@ -247,28 +275,5 @@ impl Encoder {
         }
         step.base = base.wrapping_sub(first);
         self.steps.push(step);
-    }
-}
-
-impl Step {
-    fn new() -> Self {
-        Self {
-            mask: 0,
-            base: 0,
-            col: [0; SLICE],
-            entry: [0; SLICE],
-        }
-    }
-
-    /// The rows that have an entry.
-    fn rows(&self) -> impl Iterator<Item = usize> + use<> {
-        let mask = self.mask;
-        (0..SLICE).filter(move |l| mask >> l & 1 == 1)
-    }
-
-    fn add(&mut self, row: usize, col: u32, entry: usize) {
-        self.mask |= 1 << row;
-        self.col[row] = col;
-        self.entry[row] = entry;
     }
 }

@@ -4,7 +4,8 @@
 //! row: its mask says of which rows. Its columns are stored in the least of three ways: affine
 //! (column minus row is the same for all: one number), 16-bit or 32-bit differences to a base. All
 //! are relative to the slice's first row, so slices that look alike share one index block; and, where
-//! each of their steps has one value for all rows, their values.
+//! each of their steps has one value for all rows, their values. Where it pays, a step of a few
+//! values is cut into one step per value, with the same columns.
 //!
 //! A step of nearly every row has a value and a difference for each of the C, so that a row finds
 //! its own at once; where more than one place in eight would be empty, the slice is packed: those
@@ -35,6 +36,7 @@
 mod build;
 mod encode;
 mod reads;
+mod step;
 #[cfg(test)]
 mod tests;
 mod usual;
@@ -61,7 +63,6 @@ pub struct Sell<T: Real> {
     index: Rc<Buffer<u32>>,
     usual: Box<[u32; 16]>,
     planes: Vec<Buffer<T>>,
-    position: Vec<u32>,
 }
 
 impl<T: Real> Sell<T> {
@@ -73,13 +74,21 @@ impl<T: Real> Sell<T> {
         Self::new(node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val])
     }
 
+    /// As [`Sell::from_csr`], with the element that holds each entry.
+    ///
+    /// # Errors
+    /// As [`Sell::from_csr`].
+    pub fn placed(node: &Node, a: &Csr) -> Result<(Self, Vec<u32>)> {
+        Self::build(node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val], false)
+    }
+
     /// Converts a matrix whose values stay as they are: where neighbouring rows have the same value
     /// at the same distance, it is stored once.
     ///
     /// # Errors
     /// As [`Sell::from_csr`].
     pub fn fixed(node: &Node, a: &Csr) -> Result<Self> {
-        Self::build(node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val], true)
+        Ok(Self::build(node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val], true)?.0)
     }
 
     /// Converts matrices of one pattern; `planes[p][e]` belongs to entry `e` of `row_ptr`, `col`.
@@ -95,7 +104,7 @@ impl<T: Real> Sell<T> {
         col: &[u32],
         planes: &[&[f64]],
     ) -> Result<Self> {
-        Self::build(node, rows, cols, row_ptr, col, planes, false)
+        Ok(Self::build(node, rows, cols, row_ptr, col, planes, false)?.0)
     }
 
     /// Rows, without padding.
@@ -133,11 +142,6 @@ impl<T: Real> Sell<T> {
     /// on; `cut` is a whole number of blocks.
     pub(crate) fn reach(&self, cut: usize) -> [usize; 2] {
         self.reads.reach(cut / BLOCK)
-    }
-
-    /// Element that holds each entry of the matrix it was made from.
-    pub fn position(&self) -> &[u32] {
-        &self.position
     }
 
     /// Values of plane `p`, one per element, to be written by a kernel. Elements of a matrix that is

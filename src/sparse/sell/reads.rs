@@ -37,6 +37,7 @@ impl Reads {
         border.retain(|&j| (j as usize) < owned);
         border.sort_unstable();
         border.dedup();
+        border.shrink_to_fit();
         Self { to, from, border }
     }
 

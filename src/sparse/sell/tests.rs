@@ -55,7 +55,7 @@ fn grid(n: usize, value: impl Fn(usize, usize) -> f64 + Sync) -> Csr {
 }
 
 /// Decodes `s`, compares it with `a`, and checks that no element stands for two entries.
-fn check(s: &Sell<f64>, a: &Csr, shared: bool) {
+fn check((s, position): &(Sell<f64>, Vec<u32>), a: &Csr, shared: bool) {
     assert_eq!((s.rows(), s.cols(), s.nnz()), (a.rows, a.cols, a.entries()));
     let m = s.view(false, true).unwrap();
     for i in 0..crate::node::padded(a.rows.max(1)) {
@@ -64,11 +64,11 @@ fn check(s: &Sell<f64>, a: &Csr, shared: bool) {
         assert_eq!(got, want, "row {i}");
     }
     let mut used = vec![false; s.elements()];
-    for &e in s.position() {
+    for &e in position {
         assert!(shared || !used[e as usize], "element {e} twice");
         used[e as usize] = true;
     }
-    for (e, &v) in s.position().iter().zip(&a.val) {
+    for (e, &v) in position.iter().zip(&a.val) {
         assert_eq!(m.planes[0][*e as usize], v);
     }
 }
@@ -96,8 +96,10 @@ fn every_shape_of_matrix_decodes_to_itself() {
     ];
     for (what, a) in &shapes {
         eprintln!("{what}");
-        check(&Sell::from_csr(&node, a).unwrap(), a, false);
-        check(&Sell::fixed(&node, a).unwrap(), a, true);
+        for shared in [false, true] {
+            let made = Sell::build(&node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val], shared);
+            check(&made.unwrap(), a, shared);
+        }
     }
 }
 
@@ -204,6 +206,33 @@ fn what_is_regular_costs_little() {
     assert!(s.bytes() < 10.6 * near.entries() as f64, "{}", s.bytes());
 }
 
+/// Lines of 28 rows, in slices of 32, whose ends are linked to rows far away at one distance, with
+/// another value at each end: the part of a box that is cut across its lines.
+#[test]
+fn a_step_of_a_few_values_leaves_the_others_shared() {
+    let (node, n) = (node(), 28 * 128);
+    let lines = |ends: [f64; 2]| {
+        Csr::from_rows(n, 2 * n, |i, row| {
+            let (line, at) = (i / 28, i % 28);
+            let to = |j: usize| j as u32;
+            row.push((to(i), 6.0));
+            row.extend((at > 0).then(|| (to(i - 1), -1.0)));
+            row.extend((at < 27).then(|| (to(i + 1), -1.0)));
+            // Distances n - 26 line and n - 26 line - 26: one where a line ends and the next begins.
+            row.extend((at == 0).then(|| (to(n + 2 * line), ends[0])));
+            row.extend((at == 27).then(|| (to(n + 2 * line + 1), ends[1])));
+        })
+    };
+    for ends in [[-1.0, -1.0], [-1.0, 2.0]] {
+        let a = lines(ends);
+        let made = Sell::build(&node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val], true);
+        let made = made.unwrap();
+        check(&made, &a, true);
+        let elements = made.0.elements();
+        assert!(elements < n / 4, "{ends:?}: {elements} elements");
+    }
+}
+
 #[test]
 fn slices_share_values_only_where_all_planes_agree() {
     let node = node();
@@ -211,13 +240,14 @@ fn slices_share_values_only_where_all_planes_agree() {
     let layers = grid(32, |i, _| (i / 3072) as f64);
     let (ptr, col) = (&alike.row_ptr, &alike.col);
     let planes = [&alike.val[..], &layers.val];
-    let s: Sell<f64> = Sell::build(&node, alike.rows, alike.cols, ptr, col, &planes, true).unwrap();
+    let made = Sell::<f64>::build(&node, alike.rows, alike.cols, ptr, col, &planes, true);
+    let (s, position) = made.unwrap();
     let fixed = |a| Sell::<f64>::fixed(&node, a).unwrap().elements();
     assert_eq!(s.elements(), fixed(&layers));
     assert!(fixed(&layers) > 4 * fixed(&alike));
     let view = s.view(false, true).unwrap();
     for (values, plane) in planes.iter().zip(&view.planes) {
-        for (&at, v) in s.position().iter().zip(*values) {
+        for (&at, v) in position.iter().zip(*values) {
             assert_eq!(plane[at as usize], *v);
         }
     }

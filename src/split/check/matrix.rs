@@ -60,7 +60,7 @@ pub(super) fn random<T: Real>(
         })
         .collect();
     let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
-    Sell::build(node, rows, cols, &row_ptr, &col, &values, like)
+    Ok(Sell::build(node, rows, cols, &row_ptr, &col, &values, like)?.0)
 }
 
 /// The row of each entry.
