@@ -1,6 +1,7 @@
 //! The steps of one slice.
 
 use super::step::Step;
+use super::usual::STEPS;
 use crate::kernel::SLICE;
 use crate::kernel::mat::{FULL, PACKED};
 
@@ -45,7 +46,8 @@ impl Encoder {
         }
         let entries: usize = self.steps.iter().map(|s| s.rows().count()).sum();
         self.packed = EMPTY * (SLICE * self.steps.len() - entries) > SLICE * self.steps.len();
-        if by_offset {
+        // Few steps are left whole, for devices have code for those that most slices have.
+        if by_offset && !STEPS.contains(&self.steps.len()) {
             self.by_value(&alike);
         }
         let mut ones = 0;

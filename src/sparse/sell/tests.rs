@@ -207,7 +207,8 @@ fn what_is_regular_costs_little() {
 }
 
 /// Lines of 28 rows, in slices of 32, whose ends are linked to rows far away at one distance, with
-/// another value at each end: the part of a box that is cut across its lines.
+/// another value at each end: the part of a box that is cut across its lines. Slices of as few steps
+/// as devices have code for are left whole.
 #[test]
 fn a_step_of_a_few_values_leaves_the_others_shared() {
     let (node, n) = (node(), 28 * 128);
@@ -218,6 +219,10 @@ fn a_step_of_a_few_values_leaves_the_others_shared() {
             row.push((to(i), 6.0));
             row.extend((at > 0).then(|| (to(i - 1), -1.0)));
             row.extend((at < 27).then(|| (to(i + 1), -1.0)));
+            for line in [28, 56] {
+                row.extend((i >= line).then(|| (to(i - line), -1.0)));
+                row.extend((i + line < n).then(|| (to(i + line), -1.0)));
+            }
             // Distances n - 26 line and n - 26 line - 26: one where a line ends and the next begins.
             row.extend((at == 0).then(|| (to(n + 2 * line), ends[0])));
             row.extend((at == 27).then(|| (to(n + 2 * line + 1), ends[1])));
@@ -231,6 +236,21 @@ fn a_step_of_a_few_values_leaves_the_others_shared() {
         let elements = made.0.elements();
         assert!(elements < n / 4, "{ends:?}: {elements} elements");
     }
+    // A box's own lines: the rows at their ends have other values.
+    let walls = grid(32, |i, _| if i % 32 > 0 { -1.0 } else { -1.5 });
+    let made = Sell::build(
+        &node,
+        walls.rows,
+        walls.cols,
+        &walls.row_ptr,
+        &walls.col,
+        &[&walls.val],
+        true,
+    );
+    let made = made.unwrap();
+    check(&made, &walls, true);
+    let elements = made.0.elements();
+    assert!(elements > 5 * walls.rows, "{elements} elements");
 }
 
 #[test]

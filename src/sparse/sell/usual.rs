@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::kernel::mat::{FLAGS, PACKED, USUAL};
 
 /// Numbers of steps that devices have code for: `cl/usual.cl`.
-const STEPS: std::ops::RangeInclusive<usize> = 4..=7;
+pub(super) const STEPS: std::ops::RangeInclusive<usize> = 4..=7;
 
 /// Flags the slices that have the steps that most have, affine ones alone, and returns these steps'
 /// columns minus rows; none where no slice has affine steps alone.
