@@ -12,6 +12,7 @@ pub mod matrices;
 mod pcg;
 pub mod result;
 mod run;
+mod session;
 mod spmv;
 mod step;
 mod timing;
