@@ -142,7 +142,8 @@ impl<'a, T: Real> Mat<'a, T> {
     /// for 16 bits: no pattern that a processor would see leads there. Processors with AVX-512 run
     /// so far ahead that their first-level caches have all the misses under way that they can have;
     /// the second one has room for more (Zen 5, tetrahedra in random order, 200K and 1.6M: 2.4 and
-    /// 41 ms without, 2.6 and 45 ms into the first level, 1.8 and 18 ms into the second).
+    /// 41 ms without, 2.6 and 48 ms into the first level, 1.8 and 18 ms into the second: `couloir bench
+    /// spmv --matrix tet:N --order random --where cpu --device none --threads 1 --flush`).
     #[inline(always)]
     pub(super) fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
         if i / SLICE >= self.slices.len() {

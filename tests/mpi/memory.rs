@@ -49,8 +49,7 @@ fn periodic(cells: usize, shape: &str) -> String {
 
 /// Beyond what a process holds anyhow, memory goes by the cells of a rank; rank 0, which has dealt
 /// out the mesh, has given it back. (The ratios are 0.74 and 0.54: one rank keeps its mesh whole, for
-/// profiles, parts no more of theirs than output needs. With that they are 1.03 and 0.87, and more
-/// where freed memory is not given back.) Whole uniform boxes store less per cell than their parts,
+/// profiles, parts no more of theirs than output needs.) Whole uniform boxes store less per cell than their parts,
 /// whose lines are short, and those less than others' parts.
 #[test]
 fn memory_goes_by_the_cells_of_a_rank() {

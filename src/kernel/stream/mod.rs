@@ -27,42 +27,38 @@ pub fn ahead<T: Real>(kernel: &Kernel<T>) -> Option<fn(&mut Rows<'_, T>)> {
     }
 }
 
-/// Asks for the cache line of `x[i]`, which may lie beyond the end.
-#[inline(always)]
-pub fn prefetch<T>(x: &[T], i: usize) {
-    let line = x.as_ptr().wrapping_add(i);
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing and never faults, whatever the address.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(line.cast());
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: as above.
-    unsafe {
-        std::arch::asm!("prfm pldl1keep, [{0}]", in(reg) line, options(nostack, readonly, preserves_flags));
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let _ = line;
+/// Makes a function that asks for a cache line, by the instruction of each architecture.
+macro_rules! prefetch {
+    ($(#[$doc:meta])* $name:ident, $x86:ident, $arm:literal) => {
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name<T>(x: &[T], i: usize) {
+            let line = x.as_ptr().wrapping_add(i);
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a prefetch reads nothing and never faults, whatever the address.
+            unsafe {
+                use std::arch::x86_64::{$x86, _mm_prefetch};
+                _mm_prefetch::<$x86>(line.cast());
+            }
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: as above.
+            unsafe {
+                std::arch::asm!(concat!("prfm ", $arm, ", [{0}]"), in(reg) line, options(nostack, readonly, preserves_flags));
+            }
+            #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+            let _ = line;
+        }
+    };
 }
 
-/// As [`prefetch`], no further than the second-level cache.
-#[inline(always)]
-pub fn prefetch_second<T>(x: &[T], i: usize) {
-    let line = x.as_ptr().wrapping_add(i);
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing and never faults, whatever the address.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T1>(line.cast());
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: as above.
-    unsafe {
-        std::arch::asm!("prfm pldl2keep, [{0}]", in(reg) line, options(nostack, readonly, preserves_flags));
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let _ = line;
+prefetch! {
+    /// Asks for the cache line of `x[i]`, which may lie beyond the end.
+    prefetch, _MM_HINT_T0, "pldl1keep"
+}
+
+prefetch! {
+    /// As [`prefetch`], no further than the second-level cache.
+    prefetch_second, _MM_HINT_T1, "pldl2keep"
 }
 
 /// Writes 16 bytes past the caches where the processor can; `to` is 16 bytes and aligned to 16.
