@@ -37,9 +37,9 @@ const fn ahead<T: Real>() -> usize {
 }
 
 /// The values of the rows of `mask`; -0 elsewhere. Those of the rows of `placed`, not 0, follow
-/// each other from `at` on.
+/// each other from `at` on; `EACH` row is among these.
 #[inline(always)]
-pub(super) fn values<T: Real, const P: usize>(
+pub(super) fn values<T: Real, const P: usize, const EACH: bool>(
     planes: [&[T]; P],
     at: usize,
     mask: u32,
@@ -49,7 +49,7 @@ pub(super) fn values<T: Real, const P: usize>(
     for p in 0..P {
         prefetch(planes[p], at + ahead::<T>());
         // SAFETY: all rows of `placed` have their values in the plane (see `Mat`).
-        v[p] = Group(unsafe { T::spread(planes[p], at, placed) });
+        v[p] = Group(unsafe { T::spread::<EACH>(planes[p], at, placed) });
         if mask != ALL {
             v[p] = v[p].or(mask, Group::splat(-T::ZERO));
         }
@@ -90,9 +90,9 @@ impl Difference for u16 {}
 impl Difference for u32 {}
 
 /// `x` at the columns of the rows of a group that `mask` has; 0 elsewhere. Differences to `base` of
-/// the rows of `placed`, not 0, follow each other from `d` on.
+/// the rows of `placed`, not 0, follow each other from `d` on; `EACH` row is among these.
 #[inline(always)]
-pub(super) fn gather<T: Real, D: Difference, const X: usize>(
+pub(super) fn gather<T: Real, D: Difference, const X: usize, const EACH: bool>(
     x: [&[T]; X],
     base: u32,
     differences: &[D],
@@ -102,7 +102,7 @@ pub(super) fn gather<T: Real, D: Difference, const X: usize>(
 ) -> [Group<T>; X] {
     // SAFETY: every difference of a step lies in the index block; a column that a row has is below
     // `cols` (see `Mat`), and `x` is as long (asserted by `sums`).
-    let xs = unsafe { T::gather(x, base, differences, d, placed) };
+    let xs = unsafe { T::gather::<D, X, EACH>(x, base, differences, d, placed) };
     let mut groups = [Group::ZERO; X];
     for k in 0..X {
         groups[k] = Group(xs[k]);

@@ -6,7 +6,7 @@
 
 use super::group::{Group, WIDTH};
 use super::steps::{copied, places, regular, steps, within};
-use super::stream::{prefetch, prefetch_second};
+use super::stream::prefetch_second;
 use super::{MAX_PLANES, Real};
 
 /// Rows per slice: bits of a step's mask.
@@ -139,11 +139,11 @@ impl<'a, T: Real> Mat<'a, T> {
     }
 
     /// Asks for `x` at the columns of the slice of row `i`, if there is one, that are too far apart
-    /// for 16 bits: no pattern that a processor would see leads there. Processors with AVX-512 run
-    /// so far ahead that their first-level caches have all the misses under way that they can have;
-    /// the second one has room for more (Zen 5, tetrahedra in random order, 200K and 1.6M: 2.4 and
-    /// 41 ms without, 2.6 and 48 ms into the first level, 1.8 and 18 ms into the second: `couloir bench
-    /// spmv --matrix tet:N --order random --where cpu --device none --threads 1 --flush`).
+    /// for 16 bits: no pattern that a processor would see leads there. A first-level cache soon has
+    /// all the misses under way that it can have; the second one has room for more (tetrahedra in
+    /// random order, 200K: without, into the first level, into the second 2.8, 2.3, 1.9 ms on a Zen 4
+    /// by AVX2, 2.4, 2.6, 1.8 ms on a Zen 5 by AVX-512, there 1.6M 41, 48, 18 ms: `couloir bench spmv
+    /// --matrix tet:N --order random --where cpu --device none --threads 1 --flush`).
     #[inline(always)]
     pub(super) fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
         if i / SLICE >= self.slices.len() {
@@ -164,11 +164,7 @@ impl<'a, T: Real> Mat<'a, T> {
             for &difference in &self.index[d..end] {
                 let column = (i as u32).wrapping_add(base).wrapping_add(difference);
                 for x in x {
-                    if T::WIDE {
-                        prefetch_second(x, column as usize);
-                    } else {
-                        prefetch(x, column as usize);
-                    }
+                    prefetch_second(x, column as usize);
                 }
             }
             d = end;

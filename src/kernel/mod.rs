@@ -8,6 +8,8 @@
 pub mod columns;
 pub mod group;
 pub mod mat;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod medium;
 pub mod pcg_scalars;
 pub mod real;
 pub mod rows;

@@ -84,30 +84,34 @@ pub trait Real:
         *to = *group;
     }
     /// The values of the rows of `placed`, not 0, which follow each other from `at` on; to a row
-    /// that lacks it, a neighbour's or 0.
+    /// that lacks it, a neighbour's or 0. Every row is among them where `EACH`.
     ///
     /// # Safety
     /// All of them lie in `values`.
     #[inline(always)]
     // SAFETY: what the caller promises is above.
-    unsafe fn spread(values: &[Self], at: usize, placed: u32) -> [Self; WIDTH] {
+    unsafe fn spread<const EACH: bool>(values: &[Self], at: usize, placed: u32) -> [Self; WIDTH] {
         let mut v = [Self::ZERO; WIDTH];
         let places = &PLACES[placed as usize];
         for l in 0..WIDTH {
-            let place = if placed == ALL { l } else { places[l] as usize };
+            let place = if EACH || placed == ALL {
+                l
+            } else {
+                places[l] as usize
+            };
             // SAFETY: `place` counts fewer than the rows of `placed`.
             v[l] = unsafe { *values.get_unchecked(at + place) };
         }
         v
     }
     /// `x` at the columns of the rows of `placed`, not 0, whose differences to `base` follow each
-    /// other from `d` on; to a row that lacks it, a neighbour's.
+    /// other from `d` on; to a row that lacks it, a neighbour's. Every row is among them where `EACH`.
     ///
     /// # Safety
     /// All of the differences lie in `differences`, all of their columns in each `x`.
     #[inline(always)]
     // SAFETY: what the caller promises is above.
-    unsafe fn gather<D: Difference, const X: usize>(
+    unsafe fn gather<D: Difference, const X: usize, const EACH: bool>(
         x: [&[Self]; X],
         base: u32,
         differences: &[D],
@@ -117,7 +121,11 @@ pub trait Real:
         let mut xs = [[Self::ZERO; WIDTH]; X];
         let places = &PLACES[placed as usize];
         for l in 0..WIDTH {
-            let place = if placed == ALL { l } else { places[l] as usize };
+            let place = if EACH || placed == ALL {
+                l
+            } else {
+                places[l] as usize
+            };
             // SAFETY: as in `spread`.
             let difference: u32 = unsafe { *differences.get_unchecked(d + place) }.into();
             let j = base.wrapping_add(difference) as usize;

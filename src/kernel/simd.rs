@@ -27,7 +27,8 @@ macro_rules! simd {
         pub(crate) fn narrow<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")]
             fn v3<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
-                $body(rows);
+                let mut rows = $crate::kernel::wrapped::rows_as(rows);
+                $body::<$crate::kernel::medium::Medium<T>>(&mut rows);
             }
             if $crate::kernel::simd::has_v3() {
                 // SAFETY: the features were detected on this machine.

@@ -81,14 +81,14 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
             // SAFETY: as checked, or every row has its entry in every step.
             let x = unsafe { window_of(xs, column, self.inside) };
             if !b.packed || has == ALL {
-                let new = Q::add(values(v, at, ALL, ALL), x, s);
+                let new = Q::add(values::<T, P, true>(v, at, ALL, ALL), x, s);
                 s = if mask == u32::MAX {
                     new
                 } else {
                     or(has, new, s)
                 };
             } else if has != 0 {
-                s = or(has, Q::add(values(v, at, ALL, has), x, s), s);
+                s = or(has, Q::add(values::<T, P, false>(v, at, ALL, has), x, s), s);
             }
             value += places(mask, b.packed);
         }
@@ -207,8 +207,12 @@ fn gathered<
 ) -> [Group<T>; S] {
     let has = mask >> (g * WIDTH) & ALL;
     if !packed || has == ALL {
-        let v = values(planes, value, ALL, ALL);
-        let new = Q::add(v, gather(x, base, differences, d, ALL, ALL), s);
+        let v = values::<T, P, true>(planes, value, ALL, ALL);
+        let new = Q::add(
+            v,
+            gather::<T, D, X, true>(x, base, differences, d, ALL, ALL),
+            s,
+        );
         return if mask == u32::MAX {
             new
         } else {
@@ -218,10 +222,14 @@ fn gathered<
     if has == 0 {
         return s;
     }
-    let v = values(planes, value, ALL, has);
+    let v = values::<T, P, false>(planes, value, ALL, has);
     or(
         has,
-        Q::add(v, gather(x, base, differences, d, ALL, has), s),
+        Q::add(
+            v,
+            gather::<T, D, X, false>(x, base, differences, d, ALL, has),
+            s,
+        ),
         s,
     )
 }

@@ -66,14 +66,14 @@ pub(super) unsafe fn regular<
             // SAFETY: the caller's promise.
             let xs = unsafe { window(x, column + n * WIDTH) };
             if FULL || mask == u32::MAX {
-                s[n] = Q::add(values(planes, at, ALL, ALL), xs, s[n]);
+                s[n] = Q::add(values::<T, P, true>(planes, at, ALL, ALL), xs, s[n]);
                 at += WIDTH;
                 continue;
             }
             let mine = mask >> (shift + n * WIDTH) & ALL;
             let placed = if is_packed { mine } else { ALL };
             if mine != 0 {
-                let v = values(planes, at, placed, placed);
+                let v = values::<T, P, false>(planes, at, placed, placed);
                 s[n] = or(mine, Q::add(v, xs, s[n]), s[n]);
             }
             at += placed.count_ones() as usize;
@@ -161,8 +161,8 @@ pub(super) fn steps<
         let base = (i as u32).wrapping_add(base);
         if mask == u32::MAX {
             for g in 0..GROUPS {
-                let v = values(planes, *value + g * WIDTH, ALL, ALL);
-                let x = gather(x, base, differences, *d + g * WIDTH, ALL, ALL);
+                let v = values::<T, P, true>(planes, *value + g * WIDTH, ALL, ALL);
+                let x = gather::<T, D, X, true>(x, base, differences, *d + g * WIDTH, ALL, ALL);
                 s[g] = Q::add(v, x, s[g]);
             }
             *value += SLICE;
@@ -224,8 +224,8 @@ fn some<
 ) -> [Group<T>; S] {
     let placed = if is_packed { has } else { ALL };
     if has != 0 {
-        let v = values(planes, *value, has, placed);
-        let x = gather(x, base, differences, *d, has, placed);
+        let v = values::<T, P, false>(planes, *value, has, placed);
+        let x = gather::<T, D, X, false>(x, base, differences, *d, has, placed);
         s = Q::add(v, x, s);
     }
     *value += placed.count_ones() as usize;

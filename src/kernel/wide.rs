@@ -76,14 +76,14 @@ impl<T: Real> Real for Wide<T> {
     }
     #[inline(always)]
     // SAFETY: what the caller promises is told at `Real`.
-    unsafe fn spread(values: &[Self], at: usize, placed: u32) -> [Self; WIDTH] {
+    unsafe fn spread<const EACH: bool>(values: &[Self], at: usize, placed: u32) -> [Self; WIDTH] {
         let mut v = [Self::ZERO; WIDTH];
         let (rows, places) = (placed as u8, first(placed));
         // SAFETY: as many values as there are places are read, which lie in `values`; `v` is WIDTH
         // numbers of 8 or 4 bytes; the instructions are there (see `Wide`).
         unsafe {
             let from = values.as_ptr().add(at);
-            if placed == ALL {
+            if EACH || placed == ALL {
                 v = *from.cast();
             } else if size_of::<T>() == 8 {
                 let packed = _mm512_maskz_loadu_pd(places, from.cast());
@@ -97,7 +97,7 @@ impl<T: Real> Real for Wide<T> {
     }
     #[inline(always)]
     // SAFETY: what the caller promises is told at `Real`.
-    unsafe fn gather<D: Difference, const X: usize>(
+    unsafe fn gather<D: Difference, const X: usize, const EACH: bool>(
         x: [&[Self]; X],
         base: u32,
         differences: &[D],
@@ -113,7 +113,7 @@ impl<T: Real> Real for Wide<T> {
         let mut places = [0; WIDTH];
         // SAFETY: the caller's promise.
         let from = unsafe { differences.as_ptr().add(d) };
-        if placed == ALL {
+        if EACH || placed == ALL {
             for l in 0..WIDTH {
                 // SAFETY: as above.
                 let difference: u32 = unsafe { *from.add(l) }.into();
