@@ -116,7 +116,7 @@ mod tests {
         );
         let case = Case::parse(&text, Path::new("box.toml"), &[]).expect("a case");
         for rank in 0..2 {
-            let share = deal(&case, &Comm::absent(rank, 2)).expect("a share");
+            let (share, _) = deal(&case, &Comm::absent(rank, 2)).expect("a share");
             let order = order(&share);
             let mut all = order.clone();
             all.sort_unstable();
