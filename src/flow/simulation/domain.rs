@@ -5,7 +5,7 @@ mod share;
 
 use std::rc::Rc;
 
-use order::order;
+use order::{order, straighten};
 use share::Share;
 
 use super::profiles::{Profiles, Read};
@@ -151,10 +151,14 @@ fn deal(case: &Case, comm: &Comm) -> Result<(Share, Profiles)> {
         regular.then_some(centres.as_slice()),
         ranks,
     )?;
-    drop((ptr, adjacent, centres));
+    drop((ptr, adjacent));
     let by_nodes = scheme == Scheme::Consistent;
     let mut cutter = Cutter::new(&mesh, &partition.part, by_nodes);
-    let members = cutter.members(ranks);
+    let mut members = cutter.members(ranks);
+    if regular {
+        straighten(&mut members, &partition.part, &centres);
+    }
+    drop(centres);
     let halo = members.iter().map(|m| m.near.len() + m.far.len());
     let (most, sum) = (halo.clone().max().unwrap_or(0), halo.sum::<usize>());
     let (least, largest) = (
