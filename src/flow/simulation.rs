@@ -2,18 +2,18 @@
 
 mod advance;
 mod domain;
+mod profiles;
 mod setup;
-mod whole;
 
 pub use advance::{Snapshot, StepReport};
 pub use domain::Whole;
-pub use whole::WholeField;
 
 use std::rc::Rc;
 
 use domain::Domain;
+use profiles::{Profiles, Read};
 
-use super::boundary::Vectors;
+use super::boundary::{FaceKind, Vectors};
 use super::case::{Case, Overlap};
 use super::operators::Scheme;
 use super::plain::Settings;
@@ -24,7 +24,6 @@ use crate::cluster::place::Place;
 use crate::cluster::{Comm, Halo};
 use crate::energy::Gauge;
 use crate::mesh::Mesh;
-use crate::mesh::geometry::Geometry;
 use crate::node::{Tree, resident};
 use crate::sparse::Csr;
 use crate::split::cache::Cache;
@@ -67,11 +66,9 @@ impl Plan {
 pub struct Simulation {
     /// The case.
     pub case: Case,
-    /// The mesh, renumbered for locality; of several ranks, the owned cells alone, without faces:
-    /// a step reads matrices, and profiles need the whole mesh.
+    /// The owned cells, renumbered for locality, without faces: a step reads matrices. A lone rank's
+    /// are those of [`Case::ordered_mesh`].
     pub mesh: Mesh,
-    /// Its geometry; empty where there are several ranks.
-    pub geometry: Geometry,
     /// The discretisation.
     pub scheme: Scheme,
     /// Why it was chosen.
@@ -98,6 +95,8 @@ pub struct Simulation {
     /// Centres of the boundary faces, m.
     edge: Vec<[f64; 3]>,
     given: Vectors,
+    profiles: Profiles,
+    read: Read,
     dt_s: f64,
     viscous_rate: f64,
     monitor: Monitor,
@@ -161,13 +160,15 @@ impl Simulation {
         objective: Option<setup::Weighed>,
     ) -> Result<Self> {
         let Domain {
-            mut mesh,
-            mut geometry,
+            mesh,
+            geometry,
             patches,
             ops,
             reason,
             notes,
             whole,
+            profiles,
+            read,
         } = domain;
         let edge = geometry.face_centre[mesh.interior_faces()..].to_vec();
         let given = setup::given(&patches, &edge, 0.0, case.fluid.viscosity);
@@ -182,9 +183,8 @@ impl Simulation {
         let rate = comm.largest(setup::largest(&ops.viscous_rate))?;
         let viscous_rate = case.fluid.viscosity * rate;
         let dt_s = setup::first_dt(&case, &ops, &u, &given, viscous_rate, comm)?;
-        if comm.size() > 1 {
-            (mesh, geometry) = (mesh.into_front(ops.cells), Geometry::default());
-        }
+        drop(geometry);
+        let mesh = mesh.into_front(ops.cells);
         let mut config = case.node.config();
         config.turn = place.map_or(config.turn, |p| p.turn);
         let mut engine = Engine::open_in(case.node.precision, &config, setup::policy(&case))?;
@@ -210,7 +210,6 @@ impl Simulation {
         resident::give_back();
         Ok(Self {
             mesh,
-            geometry,
             scheme,
             reason,
             notes,
@@ -225,6 +224,8 @@ impl Simulation {
             patches,
             edge,
             given,
+            profiles,
+            read,
             dt_s,
             viscous_rate,
             monitor,
@@ -236,11 +237,12 @@ impl Simulation {
         })
     }
 
-    /// The velocity given at face `f` of the mesh, where one is (walls, inlets).
-    pub fn given_velocity(&self, f: usize) -> Option<[f64; 3]> {
-        self.mesh.owner.get(f)?;
-        let b = f.checked_sub(self.mesh.interior_faces())?;
-        setup::given_at(&self.patches, &self.given, b)
+    /// The velocity given at face `b` of the boundary, where one is (walls, inlets); they count from
+    /// the first.
+    pub fn given_velocity(&self, b: usize) -> Option<[f64; 3]> {
+        let patch = self.patches.iter().find(|k| k.faces.contains(&b))?;
+        let is_given = setup::face_kind(&patch.boundary) == FaceKind::Dirichlet;
+        is_given.then(|| std::array::from_fn(|k| self.given[k][b]))
     }
 
     /// What the log should say at the end: that the pressure was solved to round-off, short of the

@@ -17,11 +17,11 @@ pub(super) fn within<T, const X: usize>(affine: &[[u32; 2]], i: usize, x: [&[T];
     let Some(last) = least.checked_sub(SLICE) else {
         return false;
     };
-    // The diagonal comes first, the others ascend.
+    // The diagonal comes first, perhaps cut by its values, the others ascend.
     let ([first, ..], [.., end]) = (affine, affine) else {
         return true;
     };
-    let second = affine.get(1).unwrap_or(first);
+    let second = affine.iter().find(|s| s[1] != first[1]).unwrap_or(first);
     let inside = |&[_, base]: &[u32; 2]| (i as u32).wrapping_add(base) as usize <= last;
     let within = inside(first) & inside(second) & inside(end);
     debug_assert!(!within || affine.iter().all(inside));
@@ -231,4 +231,28 @@ fn some<
     *value += placed.count_ones() as usize;
     *d += placed.count_ones() as usize;
     s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Also where the diagonal is more than one step, for it has several values: the step after those
+    /// reaches furthest back.
+    #[test]
+    fn steps_beyond_the_ends_are_noticed() {
+        let x = [0.0; 2 * SLICE + 8];
+        let back = 8u32.wrapping_neg();
+        let rest = [[0xff00, back], [0xff, 8]];
+        for diagonal in [&[[0xffff, 0]][..], &[[0xff, 0], [0xff00, 0]]] {
+            let steps = [diagonal, &rest].concat();
+            let inside = |i| within(&steps, i, [&x[..]]);
+            assert_eq!(
+                [0, 8, SLICE, SLICE + 8].map(inside),
+                [false, true, true, false]
+            );
+            assert!(within(diagonal, 0, [&x[..]]) && !within(&steps, 0, [&x[..SLICE - 1]]));
+        }
+        assert!(within(&[], 0, [&x[..]]));
+    }
 }

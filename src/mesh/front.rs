@@ -1,4 +1,4 @@
-//! What output needs of a part of a mesh.
+//! What output needs of a mesh.
 
 use super::Mesh;
 

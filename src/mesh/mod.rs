@@ -16,9 +16,11 @@ pub mod gmsh;
 pub mod lambda;
 pub mod part;
 pub mod periodic;
+pub mod probe;
 pub mod quality;
 pub mod renumber;
 mod send;
+mod walk;
 
 pub use check::check;
 pub use generate::{BoxShape, BoxSpec, box_mesh};

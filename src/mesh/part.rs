@@ -19,7 +19,7 @@ pub const BOUNDARY_CELLS: usize = 24;
 pub struct Members {
     /// Its own.
     pub owned: Vec<u32>,
-    /// Others that share a face with an owned one, by rank, then number.
+    /// Others that share a face with an owned one, by rank, then number (unless sorted otherwise).
     pub near: Vec<u32>,
     /// Others that the operators of its cells read, by rank, then number.
     pub far: Vec<u32>,

@@ -47,41 +47,62 @@ fn periodic(cells: usize, shape: &str) -> String {
     )
 }
 
-/// Beyond what a process holds anyhow, memory goes by the cells of a rank; rank 0, which has dealt
-/// out the mesh, has given it back. (The ratios are 0.74 and 0.54: one rank keeps its mesh whole, for
-/// profiles, parts no more of theirs than output needs.) Whole uniform boxes store less per cell than their parts,
-/// whose lines are short, and those less than others' parts.
-#[test]
-fn memory_goes_by_the_cells_of_a_rank() {
-    let Some([least, _]) = held(&walled(4, 0.0), 4) else {
-        return;
-    };
-    let beyond = |stretch, ranks| {
-        let held = held(&walled(64, stretch), ranks).expect("MPI is here");
-        held.map(|bytes| bytes - least)
-    };
-    let [[one, _], [_, four]] = [1, 4].map(|ranks| beyond(1.0, ranks));
-    let [[alone, _], [_, uniform]] = [1, 4].map(|ranks| beyond(0.0, ranks));
-    eprintln!(
-        "a process {least:.3e} B; beyond it 1 rank {one:.3e}, the most of 4 {four:.3e}; of a \
-         uniform box {alone:.3e}, {uniform:.3e} B"
-    );
-    assert!(4.0 * four < 0.79 * one, "{one} {four}");
-    assert!(4.0 * uniform < 0.59 * one, "{one} {uniform}");
+/// What a process holds beyond its own, per cell of a rank: of a lone one, and of 4 the one that holds
+/// most.
+fn per_cell(case: impl Fn(usize) -> String, cells: usize, count: f64) -> Option<[f64; 2]> {
+    let [own, beside] = [1, 4].map(|ranks| held(&case(4), ranks));
+    let ([_, own], [_, beside]) = (own?, beside?);
+    let [one, four] = [1, 4].map(|ranks| held(&case(cells), ranks).expect("MPI is here")[1]);
+    Some([(one - own) / count, (four - beside) / (count / 4.0)])
 }
 
-/// All that a process holds, MPI's share of it, too, comes to no more than a fifth above a quarter
-/// on 4 ranks, also where all sides of a part have neighbours.
+/// Beyond what a process holds anyhow, memory goes by the cells of a rank, and rank 0, which has dealt
+/// out the mesh, has given it back. What is measured stands beside the limits, which are 7 % above it:
+/// bytes per cell of one rank and of the part that holds most. Boxes of like layers are stored once,
+/// also in parts, whose halo continues their lines. Parts of tetrahedra have many interface cells.
+#[test]
+fn memory_goes_by_the_cells_of_a_rank() {
+    let bricks = 64f64.powi(3);
+    let stretched = per_cell(|n| walled(n, 1.0), 64, bricks);
+    let Some(stretched) = stretched else {
+        return;
+    };
+    let rest = [
+        per_cell(|n| walled(n, 0.0), 64, bricks),
+        per_cell(|n| periodic(n, "hexahedra"), 64, bricks),
+        per_cell(|n| periodic(n, "tetrahedra"), 35, 6.0 * 35f64.powi(3)),
+    ];
+    let [uniform, joined, tetrahedra] = rest.map(|r| r.expect("MPI is here"));
+    let mut wrong = Vec::new();
+    for (what, measured, limits) in [
+        ("stretched", stretched, [1305.0, 1150.0]),
+        ("uniform", uniform, [1152.0, 751.0]),
+        ("uniform, periodic", joined, [658.0, 704.0]),
+        ("tetrahedra", tetrahedra, [1959.0, 2136.0]),
+    ] {
+        let [one, four] = measured;
+        let said = format!(
+            "{what}: {one:.0} and {four:.0} B per cell, ratio {:.3}",
+            four / one
+        );
+        eprintln!("{said}");
+        if one > limits[0] || four > limits[1] || four > 1.2 * one {
+            wrong.push(said);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// All that a process holds, MPI's share of it, too, comes to no more than a fifth above a quarter on
+/// 4 ranks of 195K cells, also where all sides of a part have neighbours. (The ratio is 1.18.)
 #[test]
 fn four_ranks_hold_a_quarter_each_within_a_fifth() {
-    for (cells, shape) in [(64, "hexahedra"), (35, "tetrahedra")] {
-        let case = periodic(cells, shape);
-        let Some([one, _]) = held(&case, 1) else {
-            return;
-        };
-        let [_, four] = held(&case, 4).expect("MPI is here");
-        let ratio = 4.0 * four / one;
-        eprintln!("{shape}: 1 rank {one:.3e} B, the most of 4 {four:.3e}, ratio {ratio:.3}");
-        assert!(ratio < 1.2, "{shape}: {one} {four}");
-    }
+    let case = periodic(92, "hexahedra") + "poisson.tolerance = 0.1\n";
+    let Some([one, _]) = held(&case, 1) else {
+        return;
+    };
+    let [_, four] = held(&case, 4).expect("MPI is here");
+    let ratio = 4.0 * four / one;
+    eprintln!("1 rank {one:.3e} B, the most of 4 {four:.3e}, ratio {ratio:.3}");
+    assert!(ratio < 1.2, "{one} {four}");
 }

@@ -72,13 +72,15 @@ pub fn run(sim: &mut Simulation, still: f64) -> f64 {
 
 /// Component `k` of the velocity along a line: distances and values.
 pub fn profile(sim: &Simulation, k: usize, from: [f64; 3], to: [f64; 3]) -> Vec<(f64, f64)> {
+    let (mesh, geometry) = sim.case.ordered_mesh().expect("the mesh is made again");
     let u = sim.stepper.velocity().expect("the field is readable");
+    let inside = mesh.interior_faces();
     let values: Vec<[f64; 1]> = u[k].iter().map(|&u| [u]).collect();
     let field = CellField {
-        mesh: &sim.mesh,
-        geometry: &sim.geometry,
+        mesh: &mesh,
+        geometry: &geometry,
         values: &values,
-        boundary: &|f| sim.given_velocity(f).map(|u| [u[k]]),
+        boundary: &|f| sim.given_velocity(f - inside).map(|u| [u[k]]),
     };
     let line = Line {
         from,
@@ -114,11 +116,12 @@ pub fn distance(profile: &[(f64, f64)], points: &[(f64, f64)]) -> f64 {
 
 /// Relative L2 error of the cell velocities.
 pub fn error(sim: &Simulation, flow: &impl Flow) -> f64 {
+    let (_, geometry) = sim.case.ordered_mesh().expect("the mesh is made again");
     let u = sim.stepper.velocity().expect("the field is readable");
     let nu = sim.case.fluid.viscosity;
     let (mut e, mut size) = (0.0, 0.0);
-    for (c, v) in sim.geometry.volume.iter().enumerate() {
-        let want = flow.velocity(sim.geometry.centre[c], sim.time_s, nu);
+    for (c, v) in geometry.volume.iter().enumerate() {
+        let want = flow.velocity(geometry.centre[c], sim.time_s, nu);
         for k in 0..3 {
             e += v * (u[k][c] - want[k]).powi(2);
             size += v * want[k].powi(2);

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::with_last_good;
 use crate::flow::case::{Case, Component, Profile, Reference};
-use crate::flow::simulation::{Simulation, Snapshot, WholeField};
-use crate::report::profile::{CellField, Line, Sample, along, write_csv};
+use crate::flow::simulation::{Simulation, Snapshot};
+use crate::report::profile::{Sample, write_csv};
 use crate::report::reference::ghia;
 use crate::report::svg::{Chart, Series, Style};
 use crate::report::vtu::{Collection, Field, Values, write_pvtu, write_vtu};
@@ -70,11 +70,11 @@ impl Output {
         if sim.case.output.profiles.is_empty() {
             return Ok(());
         }
-        let Some(whole) = sim.whole_field()? else {
+        let Some(drawn) = sim.profiles()? else {
             return Ok(());
         };
-        for profile in &sim.case.output.profiles {
-            self.profile(sim, &whole, profile)?;
+        for (profile, samples) in sim.case.output.profiles.iter().zip(&drawn) {
+            self.profile(sim, profile, samples)?;
         }
         Ok(())
     }
@@ -132,23 +132,11 @@ impl Output {
         Ok(self.directory.join(file))
     }
 
-    fn profile(&mut self, sim: &Simulation, whole: &WholeField, p: &Profile) -> Result<()> {
-        let field = CellField {
-            mesh: &whole.mesh,
-            geometry: &whole.geometry,
-            values: &whole.velocity,
-            boundary: &|f| whole.given_velocity(f),
-        };
-        let line = Line {
-            from: p.from,
-            to: p.to,
-            samples: p.points,
-        };
-        let samples = along(&field, &line)?;
+    fn profile(&mut self, sim: &Simulation, p: &Profile, samples: &[Sample<3>]) -> Result<()> {
         let csv = self.directory.join(format!("{}.csv", p.name));
-        write_csv(&csv, &["u_m_s", "v_m_s", "w_m_s"], &samples)?;
+        write_csv(&csv, &["u_m_s", "v_m_s", "w_m_s"], samples)?;
         let svg = self.directory.join(format!("{}.svg", p.name));
-        let text = chart(sim, p, &samples).to_svg();
+        let text = chart(sim, p, samples).to_svg();
         write_file(&svg, |out| out.write_all(text.as_bytes()))?;
         self.files.extend([csv, svg]);
         Ok(())

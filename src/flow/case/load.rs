@@ -1,7 +1,9 @@
 //! The mesh of a case, ready for the operators.
 
 use super::{Boundary, Case, MeshSource};
-use crate::mesh::{Discretisation, Geometry, Mesh, Quality, box_mesh, check, gmsh, join_periodic};
+use crate::mesh::{
+    Discretisation, Geometry, Mesh, Quality, box_mesh, check, gmsh, join_periodic, locality_order,
+};
 use crate::{Error, Result};
 
 impl Case {
@@ -42,6 +44,18 @@ impl Case {
         }
         let geometry = Geometry::of(&mesh);
         check(&mesh, &geometry)?;
+        Ok((mesh, geometry))
+    }
+
+    /// The same, numbered for locality: the cells of a run on one rank.
+    ///
+    /// # Errors
+    /// As [`Case::load_mesh`].
+    pub fn ordered_mesh(&self) -> Result<(Mesh, Geometry)> {
+        let (mesh, _) = self.load_mesh()?;
+        let order = locality_order(&mesh);
+        let mesh = mesh.renumber(&order)?;
+        let geometry = Geometry::of(&mesh);
         Ok((mesh, geometry))
     }
 

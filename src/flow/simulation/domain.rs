@@ -5,9 +5,10 @@ mod share;
 
 use std::rc::Rc;
 
-use order::order;
+use order::{order, straighten};
 use share::Share;
 
+use super::profiles::{Profiles, Read};
 use super::setup;
 use crate::cluster::halo::Link;
 use crate::cluster::partition::Partition;
@@ -16,7 +17,7 @@ use crate::flow::boundary::FaceKind;
 use crate::flow::case::{Boundary, Case};
 use crate::flow::operators::{Local, Operators, Scheme};
 use crate::mesh::part::{Cutter, Members};
-use crate::mesh::{CellKind, Geometry, Mesh, Quality, cell_graph, locality_order};
+use crate::mesh::{CellKind, Geometry, Mesh, Quality, cell_graph};
 use crate::{Error, Result};
 
 /// The mesh of a rank and the matrices on it.
@@ -35,10 +36,14 @@ pub(super) struct Domain {
     pub notes: Vec<String>,
     /// Of all ranks.
     pub whole: Whole,
+    /// What profiles need.
+    pub profiles: Profiles,
+    /// What they read here.
+    pub read: Read,
 }
 
-/// Sizes of the whole mesh, and where this rank's cells are in it.
-#[derive(Clone, Debug, Default)]
+/// Sizes of the whole mesh.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Whole {
     /// Cells of all ranks.
     pub cells: usize,
@@ -46,8 +51,6 @@ pub struct Whole {
     pub faces: usize,
     /// Most cells of other ranks that share a face with those of one.
     pub near_most: usize,
-    /// Number in the whole mesh of each owned cell; empty where there is one rank.
-    pub cell: Vec<u32>,
 }
 
 impl Domain {
@@ -59,26 +62,25 @@ impl Domain {
         let mine = if comm.leads() || !comm.is_manned() {
             deal(case, comm)?
         } else {
-            Share::from_bytes(&comm.receive(0)?)?
+            (Share::from_bytes(&comm.receive(0)?)?, Profiles::default())
         };
         Self::part(case, comm, mine)
     }
 
     fn whole(case: &Case) -> Result<Self> {
-        let (mesh, _) = case.load_mesh()?;
-        let order = locality_order(&mesh);
-        let mesh = mesh.renumber(&order)?;
-        let geometry = Geometry::of(&mesh);
+        let (mesh, geometry) = case.ordered_mesh()?;
         let (scheme, reason) = case.discretisation(&Quality::of(&mesh, &geometry));
         let patches = setup::patches(case, &mesh)?;
+        let profiles = Profiles::new(case, &mesh, &geometry, &patches);
         let ops = Operators::build(&mesh, &geometry, &kinds(&patches), scheme)?;
         Ok(Self {
             whole: Whole {
                 cells: mesh.cells(),
                 faces: mesh.faces(),
                 near_most: 0,
-                cell: Vec::new(),
             },
+            read: profiles.read(),
+            profiles,
             mesh,
             geometry,
             patches,
@@ -88,7 +90,7 @@ impl Domain {
         })
     }
 
-    fn part(case: &Case, comm: &Rc<Comm>, share: Share) -> Result<Self> {
+    fn part(case: &Case, comm: &Rc<Comm>, (share, profiles): (Share, Profiles)) -> Result<Self> {
         let order = order(&share);
         let mesh = share.mesh.renumber(&order)?;
         let geometry = Geometry::of(&mesh);
@@ -100,9 +102,10 @@ impl Domain {
         for (new, &old) in order[..owned].iter().enumerate() {
             row[old as usize] = new as u32;
         }
-        let mut links = share.links;
-        for link in &mut links {
-            link.send.iter_mut().for_each(|c| *c = row[*c as usize]);
+        let (mut links, mut read) = (share.links, share.read);
+        let sent = links.iter_mut().flat_map(|link| &mut link.send);
+        for c in sent.chain(&mut read.row) {
+            *c = row[*c as usize];
         }
         let halo = Rc::new(Halo::new(Rc::clone(comm), links));
         let ops = full.of_part(&local, halo, share.outlet);
@@ -117,11 +120,9 @@ impl Domain {
                 cells: share.cells,
                 faces: share.faces,
                 near_most: share.near_most,
-                cell: order[..owned]
-                    .iter()
-                    .map(|&c| share.number[c as usize])
-                    .collect(),
             },
+            profiles,
+            read,
         })
     }
 }
@@ -133,11 +134,12 @@ fn kinds(patches: &[setup::Patch]) -> Vec<FaceKind> {
         .collect()
 }
 
-/// Rank 0 reads the mesh, deals it out, and keeps its own share alone; where the others are not
+/// Rank 0 reads the mesh, deals it out, and keeps its own share and what profiles need alone; where the others are not
 /// there, any rank takes its share from the whole.
-fn deal(case: &Case, comm: &Comm) -> Result<Share> {
+fn deal(case: &Case, comm: &Comm) -> Result<(Share, Profiles)> {
     let (mesh, geometry) = case.load_mesh()?;
     let (scheme, reason) = case.discretisation(&Quality::of(&mesh, &geometry));
+    let profiles = Profiles::new(case, &mesh, &geometry, &setup::patches(case, &mesh)?);
     let centres = geometry.centre;
     let ranks = comm.size();
     let (ptr, adjacent) = cell_graph(&mesh);
@@ -149,10 +151,14 @@ fn deal(case: &Case, comm: &Comm) -> Result<Share> {
         regular.then_some(centres.as_slice()),
         ranks,
     )?;
-    drop((ptr, adjacent, centres));
+    drop((ptr, adjacent));
     let by_nodes = scheme == Scheme::Consistent;
     let mut cutter = Cutter::new(&mesh, &partition.part, by_nodes);
-    let members = cutter.members(ranks);
+    let mut members = cutter.members(ranks);
+    if regular {
+        straighten(&mut members, &partition.part, &centres);
+    }
+    drop(centres);
     let halo = members.iter().map(|m| m.near.len() + m.far.len());
     let (most, sum) = (halo.clone().max().unwrap_or(0), halo.sum::<usize>());
     let (least, largest) = (
@@ -185,7 +191,7 @@ fn deal(case: &Case, comm: &Comm) -> Result<Share> {
             others: halo_of(&members[rank])
                 .map(|&c| partition.part[c as usize])
                 .collect(),
-            number: members[rank].owned.clone(),
+            read: profiles.read_of(&members[rank].owned),
             links: links(rank, &members, &partition.part),
             mesh: cutter.mesh_of(&members[rank]),
         };
@@ -195,7 +201,8 @@ fn deal(case: &Case, comm: &Comm) -> Result<Share> {
             comm.send(rank, &share.bytes())?;
         }
     }
-    mine.ok_or_else(|| Error::failure("this rank has no part", "report this"))
+    let mine = mine.ok_or_else(|| Error::failure("this rank has no part", "report this"))?;
+    Ok((mine, profiles))
 }
 
 fn halo_of(m: &Members) -> impl Iterator<Item = &u32> {

@@ -19,7 +19,6 @@ use crate::{Error, Result};
 pub(super) const VISCOUS_SHARE: f64 = 0.9;
 
 /// What holds on one patch, with its faces counted from the first boundary face.
-#[derive(Clone)]
 pub(super) struct Patch {
     pub faces: std::ops::Range<usize>,
     pub boundary: Boundary,
@@ -110,30 +109,28 @@ fn solution(s: Solution) -> Box<dyn Flow> {
     }
 }
 
+/// Velocity that a boundary of Dirichlet's kind gives at `x` at time `t`; zero from others.
+pub(super) fn velocity_at(boundary: &Boundary, x: [f64; 3], t: f64, nu: f64) -> [f64; 3] {
+    match boundary {
+        Boundary::Wall { velocity } | Boundary::Inlet { velocity } => *velocity,
+        Boundary::Exact { solution: s } => solution(*s).velocity(x, t, nu),
+        _ => [0.0; 3],
+    }
+}
+
 /// Velocities at Dirichlet faces at time `t`, of the boundary faces with these `centres`; zero at
 /// others.
 pub(super) fn given(patches: &[Patch], centres: &[[f64; 3]], t: f64, nu: f64) -> Vectors {
     let mut out: Vectors = std::array::from_fn(|_| vec![0.0; centres.len()]);
     for p in patches {
         for b in p.faces.clone() {
-            let u = match &p.boundary {
-                Boundary::Wall { velocity } | Boundary::Inlet { velocity } => *velocity,
-                Boundary::Exact { solution: s } => solution(*s).velocity(centres[b], t, nu),
-                _ => [0.0; 3],
-            };
+            let u = velocity_at(&p.boundary, centres[b], t, nu);
             for k in 0..3 {
                 out[k][b] = u[k];
             }
         }
     }
     out
-}
-
-/// The velocity given at boundary face `b`, where one is.
-pub(super) fn given_at(patches: &[Patch], given: &Vectors, b: usize) -> Option<[f64; 3]> {
-    let patch = patches.iter().find(|k| k.faces.contains(&b))?;
-    let is_given = face_kind(&patch.boundary) == FaceKind::Dirichlet;
-    is_given.then(|| std::array::from_fn(|k| given[k][b]))
 }
 
 /// What flows in must be able to flow out.

@@ -3,6 +3,7 @@
 use crate::cluster::halo::Link;
 use crate::cluster::pack::{Pack, Unpack};
 use crate::flow::operators::Scheme;
+use crate::flow::simulation::profiles::Read;
 use crate::mesh::Mesh;
 use crate::{Error, Result};
 
@@ -20,9 +21,9 @@ pub(super) struct Share {
     pub near_most: usize,
     /// Rank of each cell of the halo.
     pub others: Vec<u32>,
-    /// Number in the whole mesh of each owned cell.
-    pub number: Vec<u32>,
-    /// What is sent is a position in `number`.
+    /// Rows are positions among the owned cells.
+    pub read: Read,
+    /// What is sent is such a position.
     pub links: Vec<Link>,
     pub mesh: Mesh,
 }
@@ -45,7 +46,8 @@ impl Share {
                 .map(|n| n as u64),
             )
             .put(&self.others)
-            .put(&self.number)
+            .put(&self.read.row)
+            .put(&self.read.number)
             .one(self.links.len() as u64);
         for l in &self.links {
             let ranges = [l.near.start, l.near.end, l.far.start, l.far.end];
@@ -71,7 +73,11 @@ impl Share {
         let &[cells, faces, owned, near, near_most] = sizes.as_slice() else {
             return Err(short());
         };
-        let (others, number) = (from.take()?, from.take()?);
+        let others = from.take()?;
+        let read = Read {
+            row: from.take()?,
+            number: from.take()?,
+        };
         let count = from.one::<u64>()?;
         let mut links = Vec::new();
         for _ in 0..count {
@@ -99,7 +105,7 @@ impl Share {
             near: near as usize,
             near_most: near_most as usize,
             others,
-            number,
+            read,
             links,
             mesh: Mesh::unpack(&mut from)?,
         })
