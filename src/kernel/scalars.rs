@@ -142,7 +142,7 @@ mod tests {
 
     /// One part after the other, as the text says it.
     fn plain<T: Real>(kind: Reduce, parts: &[T]) -> Total<T> {
-        let mut lanes = vec![Total::ZERO; TOTAL_LANES];
+        let mut lanes = [Total::ZERO; TOTAL_LANES];
         for (b, p) in parts.iter().enumerate() {
             lanes[b % TOTAL_LANES] = lanes[b % TOTAL_LANES].with(kind, *p);
         }
