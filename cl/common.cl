@@ -5,6 +5,7 @@
    BLOCK    rows per block; every row count is a multiple of it
    LANES    partial sums per block
    SLICE    rows per slice of a sliced-ELLPACK matrix
+   PAIRED   1 where a sum of partial results is a pair of numbers: single precision
    ADDING   work-items of a group that adds partial results up; may be left out
    STREAMED 1 in kernels that only reduce vectors, where ITEM is less than BLOCK
    SMALL    1 in a program of kernels that need few registers: one matrix, one vector
@@ -161,71 +162,6 @@ inline REAL down_(REAL v, uint by) {
     }
 #endif
 #endif
-
-/* TOTAL_LANES numbers each of n lists, in local memory, added pairwise by one group: l and l plus
-   half of them, and so on. A work-item does three or four of these halvings on its own, for a
-   barrier takes as long. The sum of a list is where its first number was. */
-#define ADD_LANES(t, n, OP)                                                 \
-    barrier(CLK_LOCAL_MEM_FENCE);                                           \
-    FOLD_(t, n, TOTAL_LANES, TOTAL_LANES / 8, OP)                           \
-    FOLD_(t, n, TOTAL_LANES / 8, TOTAL_LANES / 64, OP)                      \
-    FOLD_(t, n, TOTAL_LANES / 64, 1, OP)
-#define FOLD_(t, n, from, to, OP)                                           \
-    EACH_LANE_(l_, (n) * (to)) {                                            \
-        __local REAL *z_ = (t) + l_ / (to) * TOTAL_LANES + l_ % (to);       \
-        REAL v_[(from) / (to)];                                             \
-        UNROLL_ for (uint k_ = 0; k_ < (from) / (to); ++k_)                 \
-            v_[k_] = z_[k_ * (to)];                                         \
-        UNROLL_ for (uint w_ = (from) / (to) / 2; w_ > 0; w_ /= 2)          \
-            UNROLL_ for (uint k_ = 0; k_ < w_; ++k_)                        \
-                v_[k_] = OP(v_[k_], v_[k_ + w_]);                           \
-        z_[0] = v_[0];                                                      \
-    }                                                                       \
-    barrier(CLK_LOCAL_MEM_FENCE);
-
-/* A kernel of one group, which adds. */
-#ifdef ADDING
-#define ADDING_KERNEL __kernel __attribute__((reqd_work_group_size(ADDING, 1, 1)))
-#else
-#define ADDING_KERNEL __kernel
-#endif
-
-/* s <- s OP the parts of lane l: part b belongs to lane b % TOTAL_LANES, which takes its parts in
-   ascending order. So many loads go ahead at once, for there is little else to hide their time
-   behind; beyond the end they are 0, which changes nothing, for a lane begins with 0. */
-#define TAKE_(s, parts, l, count, ahead, OP)                                \
-    for (uint i_ = (l); i_ < (count); i_ += (ahead) * TOTAL_LANES) {        \
-        REAL v_[ahead];                                                     \
-        UNROLL_ for (uint k_ = 0; k_ < (ahead); ++k_)                       \
-            v_[k_] = PART_(parts, i_ + k_ * TOTAL_LANES, count);            \
-        UNROLL_ for (uint k_ = 0; k_ < (ahead); ++k_)                       \
-            s = OP(s, v_[k_]);                                              \
-    }
-#define PART_(parts, i, count) ((i) < (count) ? (parts)[i] : 0)
-
-/* Three sums of partial results by one group: lanes as above, then these are added pairwise. The
-   CPU does the same. */
-#define EACH_LANE_(l, n) for (uint l = get_local_id(0); l < (n); l += get_local_size(0))
-#define TOTALS(a, b, c, parts)                                              \
-    __local REAL t_[3 * TOTAL_LANES];                                       \
-    EACH_LANE_(l_, TOTAL_LANES) {                                           \
-        REAL s_[3] = {0, 0, 0};                                             \
-        for (uint i_ = l_; i_ < (parts); i_ += 4 * TOTAL_LANES) {           \
-            REAL v_[12];                                                    \
-            UNROLL_ for (uint k_ = 0; k_ < 4; ++k_) {                       \
-                const uint at_ = i_ + k_ * TOTAL_LANES;                     \
-                v_[3 * k_] = PART_(a, at_, parts);                          \
-                v_[3 * k_ + 1] = PART_(b, at_, parts);                      \
-                v_[3 * k_ + 2] = PART_(c, at_, parts);                      \
-            }                                                               \
-            UNROLL_ for (uint k_ = 0; k_ < 12; ++k_)                        \
-                s_[k_ % 3] = s_[k_ % 3] + v_[k_];                           \
-        }                                                                   \
-        UNROLL_ for (uint k_ = 0; k_ < 3; ++k_)                             \
-            t_[k_ * TOTAL_LANES + l_] = s_[k_];                             \
-    }                                                                       \
-    ADD_LANES(t_, 3, PLUS_)
-#define SUM_OF(k) t_[(k) * TOTAL_LANES]
 
 /* a / b, rounded correctly, as double division is by the standard. */
 #define DIVIDE(a, b) ((a) / (b))

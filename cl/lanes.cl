@@ -2,16 +2,16 @@
 #define LANE_(lanes, parts, count, OP)                                       \
     {                                                                        \
         const uint l_ = (uint)get_global_id(0) % TOTAL_LANES;                \
-        REAL s_ = 0;                                                         \
+        Total s_ = BEGIN_(parts, l_, 0);                                     \
         TAKE_(s_, parts, l_, count, 64, OP)                                  \
-        (lanes)[l_] = s_;                                                    \
+        KEEP_(lanes, l_, s_);                                                \
     }
 __kernel void sum_lanes_kernel(__global REAL *lanes, __global const REAL *parts, const uint count) {
-    LANE_(lanes, parts, count, PLUS_)
+    LANE_(lanes, parts, count, PLUS)
 }
 __kernel void maximum_lanes_kernel(__global REAL *lanes, __global const REAL *parts,
                                    const uint count) {
-    LANE_(lanes, parts, count, fmax)
+    LANE_(lanes, parts, count, LARGEST)
 }
 /* Three sums at once, TOTAL_LANES work-items for each. */
 __kernel void three_lanes_kernel(__global REAL *a, __global REAL *b, __global REAL *c,
@@ -20,25 +20,31 @@ __kernel void three_lanes_kernel(__global REAL *a, __global REAL *b, __global RE
     const uint which = (uint)get_global_id(0) / TOTAL_LANES;
     __global REAL *lanes = which == 0 ? a : which == 1 ? b : c;
     __global const REAL *parts = which == 0 ? pa : which == 1 ? pb : pc;
-    LANE_(lanes, parts, count, PLUS_)
+    LANE_(lanes, parts, count, PLUS)
 }
 /* Lists of parts, one for each group, to their sum, or their maximum where `maxima` has the list's
-   bit. */
+   bit, and its rest. */
 ADDING_KERNEL void totals_kernel(__global REAL *totals, __global const REAL *p0,
                                  __global const REAL *p1, __global const REAL *p2,
-                                 __global const REAL *p3, const uint count, const uint maxima) {
+                                 __global const REAL *p3, const uint count, const uint rests,
+                                 const uint maxima) {
     const uint list = (uint)get_group_id(0);
     __global const REAL *parts = list == 0 ? p0 : list == 1 ? p1 : list == 2 ? p2 : p3;
     const bool largest = maxima >> list & 1;
-    __local REAL t[TOTAL_LANES];
-#define EITHER_(a, b) (largest ? fmax(a, b) : PLUS_(a, b))
+    __local Total t[TOTAL_LANES];
+#define EITHER_PART(a, x) (largest ? LARGEST_PART(a, x) : PLUS_PART(a, x))
+#define EITHER_TOTAL(a, b) (largest ? LARGEST_TOTAL(a, b) : PLUS_TOTAL(a, b))
     EACH_LANE_(l_, TOTAL_LANES) {
-        REAL s_ = 0;
-        TAKE_(s_, parts, l_, count, 8, EITHER_)
+        Total s_ = BEGIN_(parts, l_, rests);
+        TAKE_(s_, parts, l_, count, 8, EITHER)
         t[l_] = s_;
     }
-    ADD_LANES(t, 1, EITHER_)
-    if (get_local_id(0) == 0)
-        totals[list] = t[0];
+    ADD_LANES(t, 1, EITHER)
+    if (get_local_id(0) == 0) {
+        const Total all = settled_(t[0]);
+        totals[2 * list] = VALUE_OF(all);
+        totals[2 * list + 1] = REST_OF(all);
+    }
 }
-#undef EITHER_
+#undef EITHER_PART
+#undef EITHER_TOTAL

@@ -1,17 +1,38 @@
 /* y <- y + alpha p; r <- r - alpha s; p <- r + beta p; sum <- r . r, one partial sum per block.
    The last one of a solve is done with PCG_STOP at 1; then only the sum is, for rows may since have
    gone to the other side. */
+#if PAIRED
+/* The rows of r take turns between two step lengths. See src/kernel/pcg_scalars.rs. */
+#if VECTOR == 1
+#define ROWS_OF_(i) ((uint)(i))
+#else
+__constant uint PLACE_[] = {0, 1, 2, 3, 4, 5, 6, 7};
+#define ROWS_OF_(i) ((uint)(i) + PASTE(vload, VECTOR)(0, PLACE_))
+#endif
+#if VECTOR == 1
+#define TO_REAL_ PASTE(convert_, REAL)
+#else
+#define TO_REAL_ PASTE(PASTE(convert_, REAL), VECTOR)
+#endif
+#define STEP_LENGTH_(i)                                                     \
+    (TO_REAL_(PCG_STRIDE * ROWS_OF_(i) % PCG_PATTERN) + 0.5f < takers ? beside : alpha)
+#else
+#define STEP_LENGTH_(i) alpha
+#endif
 __kernel void pcg_step_kernel(__global REAL *y, __global REAL *r, __global REAL *p,
                               __global REAL *sum, __global const REAL *s,
                               __global const REAL *state) {
     const bool over = state[PCG_STOP] > 1;
     const realv alpha = (realv)(state[PCG_ALPHA]), beta = (realv)(state[PCG_BETA]);
+#if PAIRED
+    const realv beside = (realv)(state[PCG_BESIDE]), takers = (realv)(state[PCG_TAKERS]);
+#endif
     REDUCTION(t);
     EACH_ROW(i) {
         realv v = LOAD(r, i);
         if (!over) {
             const realv q = LOAD(p, i);
-            v = fma(-alpha, LOAD(s, i), v);
+            v = fma(-STEP_LENGTH_(i), LOAD(s, i), v);
             STORE(y, i, fma(alpha, q, LOAD(y, i)));
             STORE(r, i, v);
             STORE(p, i, fma(beta, q, v));

@@ -20,6 +20,7 @@ pub mod slice;
 pub mod soft;
 mod steps;
 pub mod stream;
+pub mod total;
 mod walk;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod wide;

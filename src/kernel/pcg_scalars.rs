@@ -3,9 +3,15 @@
 //!
 //! `nu = r . r`, `mu = p . s` and `gamma = s . s`, `s = A p`, are summed at one point; `nu'`, the
 //! next `r . r`, is predicted, so that step and direction are one sweep, and computed again there.
+//!
+//! A step length rounded to single precision is wrong by the same part in every row. So there the
+//! sums are [pairs](super::total), `alpha` has its remainder, and of each [`PATTERN`] rows as many
+//! take the number beside it for `r` as bring the mean to the exact one. `beta = alpha (gamma / mu)
+//! - 1` then, for `alpha^2 gamma - nu` in rounded numbers loses what they have.
 
 use super::Real;
 use super::scalars::Scalars;
+use super::total::Total;
 
 /// Where the state holds the step length.
 pub const ALPHA: usize = 0;
@@ -21,8 +27,28 @@ pub const WEIGHT: usize = 4;
 pub const BOUND: usize = 5;
 /// Steps decided on since the start.
 pub const ITERATIONS: usize = 6;
+/// In single precision, the number on the other side of the exact step length.
+pub const BESIDE: usize = 7;
+/// How many of [`PATTERN`] rows take that one, not rounded; below 0.5 if none does.
+pub const TAKERS: usize = 8;
 /// Length of the state.
-pub const LENGTH: usize = 7;
+pub const LENGTH: usize = 9;
+
+/// Rows after which the pattern of step lengths is the same again.
+pub const PATTERN: usize = 32;
+/// Those that take the other one are spread out: row i is the `STRIDE i`-th, modulo the pattern.
+pub const STRIDE: usize = 13;
+
+/// The step length of row `i` in `r`.
+#[inline(always)]
+pub fn step_length<T: Real>(state: &[T], i: usize) -> T {
+    let place = T::of((STRIDE * i % PATTERN) as f64 + 0.5);
+    if T::PAIRED && place < state[TAKERS] {
+        state[BESIDE]
+    } else {
+        state[ALPHA]
+    }
+}
 
 /// Where the state holds what, for the device's compiler.
 pub fn defines() -> String {
@@ -34,6 +60,10 @@ pub fn defines() -> String {
         ("WEIGHT", WEIGHT),
         ("BOUND", BOUND),
         ("ITERATIONS", ITERATIONS),
+        ("BESIDE", BESIDE),
+        ("TAKERS", TAKERS),
+        ("PATTERN", PATTERN),
+        ("STRIDE", STRIDE),
     ];
     all.map(|(name, at)| format!("-D PCG_{name}={at}"))
         .join(" ")
@@ -45,33 +75,108 @@ pub fn scalars<T: Real>() -> Scalars<T> {
         name: "pcg_scalars",
         source: include_str!("../../cl/pcg_scalars.cl"),
         sums: 3,
-        length: LENGTH,
+        length: if T::PAIRED { LENGTH } else { BESIDE },
         host,
     }
 }
 
-fn host<T: Real>(sums: &[T], state: &mut [T]) {
+fn host<T: Real>(sums: &[Total<T>], state: &mut [T]) {
     if state[STOP] > T::ZERO {
         state[STOP] = T::of(2.0);
         return;
     }
     let (nu, mu, gamma) = (sums[0], sums[1], sums[2]);
-    let alpha = nu / mu;
-    let product = alpha * gamma;
-    let next = alpha.fma(product, -nu);
+    let alpha = nu.over(mu);
+    let (next, beta) = recurrence(nu, gamma, alpha, mu);
     state[ALPHA] = T::ZERO;
     state[STOP] = T::of(2.0);
-    let finite = alpha.f64().is_finite() && next.f64().is_finite();
-    if !(mu > T::ZERO && nu > T::ZERO && finite) {
+    let finite = alpha.value.f64().is_finite() && next.f64().is_finite();
+    if !(mu.value > T::ZERO && nu.value > T::ZERO && finite) {
         return;
     }
-    state[ALPHA] = alpha;
-    state[BETA] = if next > T::ZERO { next / nu } else { T::ZERO };
+    state[ALPHA] = alpha.value;
+    if T::PAIRED {
+        // By more than half of the distance to the number beside it, and less than one and a half.
+        let part = T::of(0.75 * T::EPSILON);
+        let part = if alpha.rest < T::ZERO { -part } else { part };
+        let beside = part.fma(alpha.value, alpha.value);
+        state[BESIDE] = beside;
+        state[TAKERS] = T::of(PATTERN as f64) * alpha.rest / (beside - alpha.value);
+    }
+    state[BETA] = if next > T::ZERO { beta } else { T::ZERO };
     state[NEXT] = next;
     state[ITERATIONS] = state[ITERATIONS] + T::of(1.0);
     if state[WEIGHT] * next <= state[BOUND] {
         state[STOP] = T::of(1.0);
     } else {
         state[STOP] = T::ZERO;
+    }
+}
+
+/// `nu' = alpha^2 gamma - nu` and `beta = nu' / nu`.
+fn recurrence<T: Real>(nu: Total<T>, gamma: Total<T>, alpha: Total<T>, mu: Total<T>) -> (T, T) {
+    if !T::PAIRED {
+        let product = alpha.value * gamma.value;
+        let next = alpha.value.fma(product, -nu.value);
+        return (next, next / nu.value);
+    }
+    let ratio = gamma.over(mu);
+    let rests = alpha.value.fma(ratio.rest, alpha.rest * ratio.value);
+    let beta = alpha.value.fma(ratio.value, T::of(-1.0)) + rests;
+    (beta * nu.value, beta)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The state after sums of about these sizes, and the sums.
+    fn after<T: Real>(rng: &mut fastrand::Rng) -> ([f64; 3], [T; LENGTH]) {
+        // By the inequality of Cauchy and Schwarz, nu gamma is more than mu^2.
+        let mut sums = [3.0, 1.0, 2.0].map(|size| size * (1.0 + 0.2 * rng.f64()));
+        let totals = sums.map(Total::<T>::of);
+        sums = totals.map(Total::f64);
+        let mut state = [T::ZERO; LENGTH];
+        state[WEIGHT] = T::of(1.0);
+        host(&totals, &mut state);
+        assert!(state[STOP] == T::ZERO && state[ITERATIONS] == T::of(1.0));
+        (sums, state)
+    }
+
+    /// Errors of the mean step length and of beta, relative.
+    fn errors<T: Real>(rng: &mut fastrand::Rng) -> [f64; 2] {
+        let ([nu, mu, gamma], state) = after::<T>(rng);
+        let own = (1000..1000 + PATTERN).map(|i| step_length(&state, i).f64());
+        let mean = own.sum::<f64>() / PATTERN as f64;
+        let alpha = nu / mu;
+        let beta = (alpha * alpha * gamma - nu) / nu;
+        [mean / alpha - 1.0, state[BETA].f64() / beta - 1.0]
+    }
+
+    #[test]
+    fn rows_take_the_step_length_on_average_and_beta_is_that_of_the_sums() {
+        let mut rng = fastrand::Rng::with_seed(11);
+        let (mut most, mut between) = ([0.0f64; 2], 0);
+        for _ in 0..1000 {
+            let single = errors::<f32>(&mut rng).map(f64::abs);
+            most = [most[0].max(single[0]), most[1].max(single[1])];
+            let double = errors::<f64>(&mut rng).map(f64::abs);
+            assert!(double.iter().all(|e| *e < 4e-15), "{double:?}");
+            let state = after::<f32>(&mut rng).1;
+            between += usize::from(state[TAKERS] > 0.5);
+            assert!((0.0..=16.01).contains(&state[TAKERS]));
+            // Nothing lies between the two.
+            let [alpha, beside] = [state[ALPHA], state[BESIDE]];
+            let next = if beside < alpha {
+                alpha.next_down()
+            } else {
+                alpha.next_up()
+            };
+            assert_eq!(beside, next);
+        }
+        // Half of a 32nd of the distance between two numbers.
+        assert!(most[0] < 1.01 * f64::from(f32::EPSILON) / 64.0, "{most:?}");
+        assert!(most[1] < 1.1 * f64::from(f32::EPSILON), "{most:?}");
+        assert!(between > 900, "{between}");
     }
 }

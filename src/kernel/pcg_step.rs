@@ -1,12 +1,15 @@
 //! `y <- y + alpha p`, `r <- r - alpha s`, `p <- r + beta p`, `r . r`: the pointwise half of an
 //! iteration. 8 flops and 56 bytes per row (fp64).
 //!
+//! In single precision the rows of `r` take turns between the two numbers next to the exact `alpha`:
+//! see [`pcg_scalars`](super::pcg_scalars).
+//!
 //! A device that runs ahead is given calls after the last one of a solve. They change nothing, on
 //! either side, and leave the sum, whatever part of the rows each side has by then.
 
-use super::group::{Group, Lanes, groups};
+use super::group::{Group, Lanes, WIDTH, groups};
+use super::pcg_scalars::{ALPHA, BETA, LENGTH, PATTERN, STOP, step_length};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
-use super::pcg_scalars::{ALPHA, BETA, LENGTH, STOP};
 use crate::node::BLOCK;
 
 /// inout y, r, p; reductions r.r of the new r; own s; state of the solve.
@@ -39,7 +42,8 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
             let mut new = r.inout[1][i];
             if !over {
                 let p = r.inout[2][i];
-                new = (-alpha).fma(r.own[0][i], new);
+                let own = step_length(r.state, r.first + i);
+                new = (-own).fma(r.own[0][i], new);
                 r.inout[0][i] = alpha.fma(p, r.inout[0][i]);
                 r.inout[1][i] = new;
                 r.inout[2][i] = beta.fma(p, new);
@@ -64,11 +68,21 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
         }
         return;
     }
+    // Blocks begin with row 0 of the pattern.
+    let mut lengths = [-alpha; PATTERN / WIDTH];
+    if T::PAIRED {
+        for (g, length) in lengths.iter_mut().enumerate() {
+            for (l, own) in length.0.iter_mut().enumerate() {
+                *own = -step_length(r.state, g * WIDTH + l);
+            }
+        }
+    }
     for b in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
         for i in groups(b) {
+            let minus = lengths[i / WIDTH % lengths.len()];
             let q = Group::load(p, i);
-            let new = (-alpha).fma(Group::load(s, i), Group::load(residual, i));
+            let new = minus.fma(Group::load(s, i), Group::load(residual, i));
             alpha.fma(q, Group::load(y, i)).store(y, i);
             new.store(residual, i);
             beta.fma(q, new).store(p, i);

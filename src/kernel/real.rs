@@ -30,6 +30,8 @@ pub trait Real:
     const CL: &'static str;
     /// Its name in reports.
     const NAME: &'static str;
+    /// Whether sums of it are pairs: see [`Total`](super::total::Total).
+    const PAIRED: bool;
     /// Whether code of it is to be small rather than fast: see [`Soft`](super::soft::Soft).
     const SOFT: bool = false;
     /// Whether masks are in registers of their own: see `wide.rs`.
@@ -146,6 +148,7 @@ macro_rules! real {
             const LEAST: f64 = <$t>::MIN_POSITIVE as f64;
             const CL: &'static str = $cl;
             const NAME: &'static str = $name;
+            const PAIRED: bool = size_of::<Self>() < size_of::<f64>();
             #[inline(always)]
             fn of(x: f64) -> Self {
                 x as $t

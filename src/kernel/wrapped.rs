@@ -37,6 +37,7 @@ macro_rules! members {
         const LEAST: f64 = T::LEAST;
         const CL: &'static str = T::CL;
         const NAME: &'static str = T::NAME;
+        const PAIRED: bool = T::PAIRED;
         #[inline(always)]
         fn of(x: f64) -> Self {
             Self(T::of(x))

@@ -3,6 +3,7 @@
 use super::engine::Operands;
 use super::site::{Site, Traffic};
 use crate::kernel::scalars::{total, total_from};
+use crate::kernel::total::Total;
 use crate::kernel::{MAX_REDUCTIONS, Real};
 use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer};
@@ -35,8 +36,11 @@ impl Args {
 }
 
 /// The reductions of a call; see [`reduction`].
-pub(super) fn reductions<T: Real>(site: &Site<T>, added: bool) -> Result<[T; MAX_REDUCTIONS]> {
-    let mut all = [T::ZERO; MAX_REDUCTIONS];
+pub(super) fn reductions<T: Real>(
+    site: &Site<T>,
+    added: bool,
+) -> Result<[Total<T>; MAX_REDUCTIONS]> {
+    let mut all = [Total::ZERO; MAX_REDUCTIONS];
     for (k, value) in all[..site.kernel.shape.reduce.len()].iter_mut().enumerate() {
         *value = reduction(site, k, added)?;
     }
@@ -47,7 +51,7 @@ pub(super) fn reductions<T: Real>(site: &Site<T>, added: bool) -> Result<[T; MAX
 /// device's by lanes where it has [added them up](Engine::add_up).
 ///
 /// [`Engine`]: super::engine::Engine
-pub(super) fn reduction<T: Real>(site: &Site<T>, k: usize, added: bool) -> Result<T> {
+pub(super) fn reduction<T: Real>(site: &Site<T>, k: usize, added: bool) -> Result<Total<T>> {
     let kind = site.kernel.shape.reduce[k];
     let blocks = match site.device_partial.get(k) {
         Some(_) => site.cut.min(site.counted) / BLOCK,

@@ -5,6 +5,7 @@ mod matrix;
 
 use super::engine::{Engine, Operands};
 use super::site::Site;
+use crate::kernel::pcg_scalars::{PATTERN, TAKERS};
 use crate::kernel::{Kernel, MAX_REDUCTIONS, Real, Rows};
 use crate::node::{BLOCK, Buffer, Node};
 use crate::sparse::Sell;
@@ -74,9 +75,13 @@ fn number<T: Real>(rng: &mut fastrand::Rng) -> T {
     T::of(2.0 * rng.f64() - 1.0)
 }
 
-/// Below zero: no solve has stopped.
+/// Below zero: no solve has stopped. Some rows take the other step length.
 fn state<T: Real>(node: &Node, n: usize, rng: &mut fastrand::Rng) -> Result<Buffer<T>> {
-    node.buffer_from(&(0..n).map(|_| T::of(-rng.f64())).collect::<Vec<T>>())
+    let mut all: Vec<T> = (0..n).map(|_| T::of(-rng.f64())).collect();
+    if let Some(takers) = all.get_mut(TAKERS) {
+        *takers = T::of(PATTERN as f64 / -2.0) * *takers;
+    }
+    node.buffer_from(&all)
 }
 
 impl<T: Real> Case<T> {

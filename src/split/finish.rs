@@ -14,6 +14,7 @@ use super::site::{Place, Site};
 use super::totals::adding_group;
 use crate::Result;
 use crate::kernel::scalars::Scalars;
+use crate::kernel::total::Total;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
 use crate::node::memory::Arg;
 use crate::node::pinned::Pinned;
@@ -95,10 +96,11 @@ impl<T: Real> Engine<T> {
                     .device;
             }
             let parts = &mut args[1..=sums.len()];
-            let blocks = self.add_up_three(finish.lanes.as_ref(), parts, blocks)? as u32;
+            let left = self.add_up_three(finish.lanes.as_ref(), parts, blocks)?;
             let fail = |code| d.link.error(finish.scalars.name, code);
             d.link.queue.order().map_err(fail)?;
-            set_args(k.get(), 0, &args[..=sums.len()], &[blocks]).map_err(fail)?;
+            let counts = [left.parts, left.rests];
+            set_args(k.get(), 0, &args[..=sums.len()], &counts).map_err(fail)?;
             let group = finish.group;
             d.link.queue.start(k.get(), group, group).map_err(fail)?;
             return Ok(true);
@@ -107,7 +109,7 @@ impl<T: Real> Engine<T> {
         let mut totals = match self.totals_of(sums, finish.lanes.as_ref())? {
             Some(totals) => totals,
             None => {
-                let mut totals = [T::ZERO; MAX_REDUCTIONS];
+                let mut totals = [Total::ZERO; MAX_REDUCTIONS];
                 for (total, (site, k)) in totals.iter_mut().zip(sums) {
                     *total = reduction(site, *k, false)?;
                 }

@@ -7,7 +7,7 @@ use super::engine::Engine;
 use super::launch::{Programs, set_args};
 use super::site::Site;
 use crate::Result;
-use crate::kernel::scalars::TOTAL_LANES;
+use crate::kernel::scalars::{TOTAL_LANES, lanes_length};
 use crate::kernel::{Real, Reduce};
 use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer, MemoryKind, Node};
@@ -19,6 +19,30 @@ pub(super) const SOURCE: &str = include_str!("../../cl/lanes.cl");
 const GROUP: usize = 32;
 /// Partial results per lane from which reading them all takes longer than another launch.
 const WORTH_IT: usize = 4;
+
+/// What is left to add up of a list of partial results.
+#[derive(Clone, Copy)]
+pub(super) struct Left {
+    /// Numbers.
+    pub parts: u32,
+    /// Rests of the first of them, behind as many as there are lanes.
+    pub rests: u32,
+}
+
+impl Left {
+    /// Of so many blocks, all.
+    pub fn all(blocks: usize) -> Self {
+        let (parts, rests) = (blocks as u32, 0);
+        Self { parts, rests }
+    }
+
+    /// Lanes that have taken them.
+    pub fn lanes<T: Real>() -> Self {
+        let parts = TOTAL_LANES as u32;
+        let rests = lanes_length::<T>() as u32 - parts;
+        Self { parts, rests }
+    }
+}
 
 /// The kernels, one for each kind of reduction.
 pub(super) struct Lanes {
@@ -47,23 +71,23 @@ impl<T: Real> Engine<T> {
         let Some(_) = &self.lanes else {
             return Ok(None);
         };
-        let lanes = || self.node.buffer(TOTAL_LANES);
+        let lanes = || self.node.buffer(lanes_length::<T>());
         Ok(Some([lanes()?, lanes()?, lanes()?]))
     }
 
     /// Starts adding up `blocks` partial results each of three sums by lanes, where that is worth
-    /// while, and puts the lanes in their place; returns the number of parts that are then left.
+    /// while, and puts the lanes in their place; returns what is then left of each.
     pub(super) fn add_up_three(
         &self,
         to: Option<&[Buffer<T>; 3]>,
         sums: &mut [Arg],
         blocks: usize,
-    ) -> Result<usize> {
+    ) -> Result<Left> {
         let (Some(d), Some(lanes), Some(to)) = (&self.node.device, &self.lanes, to) else {
-            return Ok(blocks);
+            return Ok(Left::all(blocks));
         };
         if sums.len() != to.len() || blocks < WORTH_IT * TOTAL_LANES {
-            return Ok(blocks);
+            return Ok(Left::all(blocks));
         }
         let mut args = [Arg::None; 6];
         for (k, b) in to.iter().enumerate() {
@@ -76,7 +100,7 @@ impl<T: Real> Engine<T> {
         set_args(kernel, 0, &args, &[blocks as u32]).map_err(fail)?;
         let queue = &d.link.queue;
         queue.start(kernel, 3 * TOTAL_LANES, GROUP).map_err(fail)?;
-        Ok(TOTAL_LANES)
+        Ok(Left::lanes::<T>())
     }
 
     /// Starts adding up the partial results of the call of `site` that was started last, where that
@@ -96,7 +120,8 @@ impl<T: Real> Engine<T> {
             };
             let fail = |code| d.link.error("lanes", code);
             if site.device_lanes.len() <= k {
-                site.device_lanes.push(self.node.buffer(TOTAL_LANES)?);
+                site.device_lanes
+                    .push(self.node.buffer(lanes_length::<T>())?);
             }
             let to = site.device_lanes[k].split_at(usize::MAX, false)?.0.arg;
             let from = site.device_partial[k].share(usize::MAX, usize::MAX)?.device;
@@ -114,7 +139,8 @@ impl<T: Real> Engine<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{dot, kinetic, pcg_scalars};
+    use crate::kernel::pcg_scalars::{ALPHA, BETA, LENGTH, NEXT, TAKERS};
+    use crate::kernel::{dot, kinetic, monitor, pcg_scalars};
     use crate::node::{Config, DeviceChoice, opencl};
     use crate::split::{Operands, Policy, random_case};
 
@@ -138,15 +164,14 @@ mod tests {
         configs
     }
 
-    #[test]
-    fn many_blocks_add_up_to_the_same_bits_wherever_they_are() {
+    fn many_blocks<T: Real>() {
         // A lane has one part or two, or more than a launch is worth.
         for blocks in [1500, WORTH_IT * TOTAL_LANES + 1500] {
             let rows = blocks * BLOCK - 77;
-            for kernel in [dot::kernel(), kinetic::kernel()] {
+            for kernel in [dot::kernel(), kinetic::kernel(), monitor::kernel()] {
                 let mut first = None;
                 for config in &configs() {
-                    let engine = Engine::<f64>::open(config, Policy::Fixed(0.5)).unwrap();
+                    let engine = Engine::<T>::open(config, Policy::Fixed(0.5)).unwrap();
                     let mut case = random_case(&engine.node, kernel, rows, 3).unwrap();
                     for cut in [0.1, 0.9, 1.0] {
                         let got = case.run(&engine, cut).unwrap().reductions;
@@ -159,35 +184,65 @@ mod tests {
         }
     }
 
-    /// State of a solve after the scalars of three equal sums, computed as `config` says.
-    fn state_after(config: &Config, rows: usize) -> Vec<f64> {
-        let engine = Engine::<f64>::open(config, Policy::Fixed(1.0)).unwrap();
-        let values: Vec<f64> = (0..rows).map(|i| 1.0 / (i as f64 + 3.0)).collect();
-        let x = engine.node.buffer_from(&values).unwrap();
-        let mut site = engine.site(dot::kernel(), "sum", rows).unwrap();
-        let operands = Operands {
-            own: &[&x, &x],
-            ..Operands::default()
+    #[test]
+    fn many_blocks_add_up_to_the_same_bits_wherever_they_are() {
+        many_blocks::<f64>();
+        many_blocks::<f32>();
+    }
+
+    /// State of a solve after the scalars of three sums, computed as `config` says.
+    fn state_after<T: Real>(config: &Config, rows: usize) -> Vec<f64> {
+        let engine = Engine::<T>::open(config, Policy::Fixed(1.0)).unwrap();
+        let vector = |power: f64| {
+            let values: Vec<T> = (0..rows)
+                .map(|i| T::of((i as f64 + 3.0).powf(power)))
+                .collect();
+            engine.node.buffer_from(&values).unwrap()
         };
-        engine.run(&mut site, operands).unwrap();
+        let (x, y) = (vector(-0.5), vector(-0.52));
+        let run = |a, b| {
+            let mut site = engine.site(dot::kernel(), "sum", rows).unwrap();
+            let operands = Operands {
+                own: &[a, b],
+                ..Operands::default()
+            };
+            engine.run(&mut site, operands).unwrap();
+            site
+        };
+        // The least in the middle, as of p . s.
+        let sites = [run(&x, &x), run(&y, &y), run(&x, &y)];
         let scalars = pcg_scalars::scalars();
         let mut finish = engine.finish(scalars, "scalars").unwrap();
-        let mut state = engine.node.buffer(scalars.length).unwrap();
-        let sums = [(&site, 0), (&site, 0), (&site, 0)];
+        let mut state = engine.node.buffer(LENGTH).unwrap();
+        let sums = [(&sites[0], 0), (&sites[1], 0), (&sites[2], 0)];
         let on_device = engine.reduce(&mut finish, &sums, &mut state).unwrap();
         assert_eq!(on_device, engine.node.device.is_some());
-        state.read().unwrap().to_vec()
+        state.read().unwrap().iter().map(|x| x.f64()).collect()
+    }
+
+    /// What `run` gives, wherever it is computed.
+    fn same_everywhere(run: impl Fn(&Config) -> Vec<f64>) -> Vec<f64> {
+        let mut first = None;
+        for config in configs() {
+            let got = run(&config);
+            let first = first.get_or_insert_with(|| got.clone());
+            assert_eq!(*first, got, "{config:?}");
+        }
+        first.unwrap()
     }
 
     #[test]
     fn scalars_of_many_blocks_are_the_same_bits_wherever_they_are() {
-        let rows = (WORTH_IT * TOTAL_LANES + 500) * BLOCK;
-        let mut first = None;
-        for config in configs() {
-            let got = state_after(&config, rows);
-            assert!(got.iter().any(|&x| x != 0.0));
-            let first = first.get_or_insert_with(|| got.clone());
-            assert_eq!(*first, got, "{config:?}");
+        // With a launch for the lanes, and without.
+        for blocks in [WORTH_IT * TOTAL_LANES + 500, 2 * TOTAL_LANES + 300] {
+            let rows = blocks * BLOCK;
+            let double = same_everywhere(|config| state_after::<f64>(config, rows));
+            let single = same_everywhere(|config| state_after::<f32>(config, rows));
+            for at in [ALPHA, BETA, NEXT] {
+                let near = (single[at] / double[at] - 1.0).abs();
+                assert!(double[at] > 0.0 && near < 1e-5, "{at}: {near:e}");
+            }
+            assert!(single[TAKERS] > 0.5 && double[TAKERS] == 0.0, "{single:?}");
         }
     }
 }

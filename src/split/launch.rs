@@ -75,10 +75,11 @@ impl<T: Real> Engine<T> {
             "-cl-fp32-correctly-rounded-divide-sqrt "
         };
         let options = format!(
-            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={SLICE} -D TOTAL_LANES={TOTAL_LANES} {}",
+            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={SLICE} -D TOTAL_LANES={TOTAL_LANES} -D PAIRED={} {}",
             T::CL,
             t.vector,
             t.item,
+            u8::from(T::PAIRED),
             pcg_scalars::defines()
         );
         let adding = t.adding.map(|n| format!(" -D ADDING={n}"));
@@ -154,6 +155,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], item: usize) -> String {
     source.push_str(include_str!("../../cl/loads.cl"));
     source.push_str(include_str!("../../cl/matrix.cl"));
     source.push_str(include_str!("../../cl/usual.cl"));
+    source.push_str(include_str!("../../cl/total.cl"));
     for k in kernels {
         let streamed = u8::from(streamed(&k.shape, item));
         source.push_str(&format!("#undef STREAMED\n#define STREAMED {streamed}\n"));

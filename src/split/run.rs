@@ -6,6 +6,7 @@ use super::call::reductions;
 use super::engine::{Engine, Operands};
 use super::site::Site;
 use crate::Result;
+use crate::kernel::total::Total;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
 
 impl<T: Real> Engine<T> {
@@ -32,11 +33,11 @@ impl<T: Real> Engine<T> {
             site.measured(start.elapsed().as_secs_f64(), host_s);
         }
         self.over_ranks(site.kernel.shape.reduce, &mut reductions)?;
-        Ok(reductions)
+        Ok(reductions.map(|total| total.value))
     }
 
     /// Combines values of all ranks, each as its kind says, in one message.
-    pub(super) fn over_ranks(&self, kinds: &[Reduce], values: &mut [T]) -> Result<()> {
+    pub(super) fn over_ranks(&self, kinds: &[Reduce], values: &mut [Total<T>]) -> Result<()> {
         if self.comm().size() == 1 || kinds.is_empty() {
             return Ok(());
         }
@@ -49,7 +50,7 @@ impl<T: Real> Engine<T> {
         }
         self.comm().combine(&mut sums, &mut largest)?;
         for (k, kind) in kinds.iter().enumerate() {
-            values[k] = T::of(match kind {
+            values[k] = Total::of(match kind {
                 Reduce::Sum => sums[k],
                 Reduce::Max => largest[k],
             });

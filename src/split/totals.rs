@@ -8,10 +8,12 @@ use opencl3::types::cl_device_id;
 
 use super::engine::Engine;
 use super::glance::Glance;
+use super::lanes::Left;
 use super::launch::{Programs, set_args};
 use super::site::Site;
 use crate::Result;
 use crate::kernel::scalars::TOTAL_LANES;
+use crate::kernel::total::Total;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
 use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer, Device, MemoryKind, Node};
@@ -49,22 +51,23 @@ impl<T: Real> Totals<T> {
             group: adding_group(d, &kernel),
             kernel,
             at: RefCell::new((
-                Glance::new(d, MAX_REDUCTIONS)?,
-                node.buffer(MAX_REDUCTIONS)?,
+                Glance::new(d, 2 * MAX_REDUCTIONS)?,
+                node.buffer(2 * MAX_REDUCTIONS)?,
             )),
         }))
     }
 }
 
 impl<T: Real> Totals<T> {
-    /// Adds `count` parts of each of `lists`, or takes the largest where `maxima` has the list's bit.
+    /// Adds what is left of each of `lists` (see [`Left`]), or takes the largest where `maxima` has
+    /// the list's bit.
     fn add(
         &self,
         d: &Device,
         lists: &[Arg],
-        count: usize,
+        left: Left,
         maxima: u32,
-    ) -> Result<[T; MAX_REDUCTIONS]> {
+    ) -> Result<[Total<T>; MAX_REDUCTIONS]> {
         let mut at = self.at.borrow_mut();
         let (glance, sums) = &mut *at;
         let mut args = [sums.split_at(usize::MAX, false)?.0.arg; MAX_REDUCTIONS + 1];
@@ -75,11 +78,15 @@ impl<T: Real> Totals<T> {
         let fail = |code| d.link.error("totals", code);
         let (kernel, queue) = (self.kernel.get(), &d.link.queue);
         queue.order().map_err(fail)?;
-        set_args(kernel, 0, &args, &[count as u32, maxima]).map_err(fail)?;
+        set_args(kernel, 0, &args, &[left.parts, left.rests, maxima]).map_err(fail)?;
         let items = lists.len() * self.group;
         queue.start(kernel, items, self.group).map_err(fail)?;
-        let mut all = [T::ZERO; MAX_REDUCTIONS];
-        all[..lists.len()].copy_from_slice(&glance.read(sums)?[..lists.len()]);
+        let mut all = [Total::ZERO; MAX_REDUCTIONS];
+        let pairs = glance.read(sums)?.chunks_exact(2);
+        for (total, pair) in all[..lists.len()].iter_mut().zip(pairs) {
+            let [value, rest] = [pair[0], pair[1]];
+            *total = Total { value, rest };
+        }
         Ok(all)
     }
 }
@@ -88,7 +95,7 @@ impl<T: Real> Engine<T> {
     /// The reductions of the call of `site` that was started last, where the device has done all
     /// rows that count and has memory of its own; by the operations of
     /// [`total`](crate::kernel::scalars::total).
-    pub(super) fn totals(&self, site: &mut Site<T>) -> Result<Option<[T; MAX_REDUCTIONS]>> {
+    pub(super) fn totals(&self, site: &mut Site<T>) -> Result<Option<[Total<T>; MAX_REDUCTIONS]>> {
         let kinds = site.kernel.shape.reduce;
         let (Some(d), Some(totals)) = (&self.node.device, &self.totals) else {
             return Ok(None);
@@ -96,9 +103,9 @@ impl<T: Real> Engine<T> {
         if kinds.is_empty() || site.cut < site.counted {
             return Ok(None);
         }
-        let (parts, count) = match self.add_up(site)? {
-            true => (&site.device_lanes, TOTAL_LANES),
-            false => (&site.device_partial, site.counted / BLOCK),
+        let (parts, left) = match self.add_up(site)? {
+            true => (&site.device_lanes, Left::lanes::<T>()),
+            false => (&site.device_partial, Left::all(site.counted / BLOCK)),
         };
         let mut lists = [Arg::None; MAX_REDUCTIONS];
         for (arg, list) in lists.iter_mut().zip(parts) {
@@ -106,9 +113,7 @@ impl<T: Real> Engine<T> {
         }
         let bit = |(k, kind): (usize, &Reduce)| u32::from(*kind == Reduce::Max) << k;
         let maxima: u32 = kinds.iter().enumerate().map(bit).sum();
-        totals
-            .add(d, &lists[..kinds.len()], count, maxima)
-            .map(Some)
+        totals.add(d, &lists[..kinds.len()], left, maxima).map(Some)
     }
 
     /// The same of sums of several calls, of as many rows each, which the device has all done wholly.
@@ -116,7 +121,7 @@ impl<T: Real> Engine<T> {
         &self,
         sums: &[(&Site<T>, usize)],
         lanes: Option<&[Buffer<T>; 3]>,
-    ) -> Result<Option<[T; MAX_REDUCTIONS]>> {
+    ) -> Result<Option<[Total<T>; MAX_REDUCTIONS]>> {
         let (Some(d), Some(totals)) = (&self.node.device, &self.totals) else {
             return Ok(None);
         };
@@ -131,7 +136,7 @@ impl<T: Real> Engine<T> {
                 .device;
         }
         let (lists, blocks) = (&mut lists[..sums.len()], sums[0].0.rows / BLOCK);
-        let count = self.add_up_three(lanes, lists, blocks)?;
-        totals.add(d, lists, count, 0).map(Some)
+        let left = self.add_up_three(lanes, lists, blocks)?;
+        totals.add(d, lists, left, 0).map(Some)
     }
 }

@@ -6,6 +6,7 @@ use super::*;
 use crate::cluster::Comm;
 use crate::cluster::halo::Link;
 use crate::kernel::pcg_product;
+use crate::kernel::pcg_scalars::LENGTH;
 use crate::node::{BLOCK, Config, DeviceChoice, Tuning, opencl};
 use crate::sparse::{Csr, Sell};
 use crate::split::{Operands, Policy};
@@ -150,7 +151,7 @@ fn rows_that_wait_for_values_are_the_same_bits_on_a_device() {
         engine.keep_border(&mut site, &halo, &matrix);
         let mut x = vector(engine, &halo, 0);
         let mut s = engine.node.buffer(ROWS).unwrap();
-        let state = engine.node.buffer_from(&[0.0; 7]).unwrap();
+        let state = engine.node.buffer_from(&[0.0; LENGTH]).unwrap();
         let mut got = Vec::new();
         for _ in 0..5 {
             let waits = engine.exchange(&halo, &mut x).unwrap();
