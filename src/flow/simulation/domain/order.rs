@@ -199,7 +199,7 @@ mod tests {
             .map(|c| place(c).map(|i| 0.1 * f64::from(i)))
             .collect();
         let part: Vec<u32> = (0..48)
-            .map(|c| place(c))
+            .map(place)
             .map(|[x, y, _]| x / 2 + 2 * (y / 2))
             .collect();
         let of = |keep: &dyn Fn([u32; 3]) -> bool| (0..48).filter(|&c| keep(place(c))).collect();
