@@ -18,7 +18,7 @@ use crate::split::{Convert, Engine, Operands, Place, Site};
 /// take the same number of them, 1e-3 up to 25 % more.
 const REDUCTION: f64 = 0.03;
 /// The last inner solve aims this much below the tolerance.
-const MARGIN: f64 = 0.9;
+const MARGIN: f64 = 0.99;
 /// A refinement that leaves more than this share of the residual has not helped; after so many in
 /// turn, round-off in double precision is reached.
 const STALLED: f64 = 0.7;
