@@ -181,12 +181,9 @@ mod tests {
             eprintln!("SKIPPED: a build without MPI cannot cut a mesh into parts");
             return;
         }
-        for (ranks, most) in [(2, 6.6), (4, 6.6)] {
+        for ranks in [2, 4] {
             for (rank, mean) in steps_of(ranks).into_iter().enumerate() {
-                assert!(
-                    mean < most,
-                    "rank {rank} of {ranks}: {mean} steps per slice"
-                );
+                assert!(mean < 6.6, "rank {rank} of {ranks}: {mean} steps per slice");
             }
         }
     }
