@@ -155,6 +155,13 @@ fn a_box_numbered_line_by_line_stays_so_and_one_that_is_shuffled_does_not() {
     assert_eq!(locality_order(&hexahedra), given);
     let mixed = shuffled(hexahedra.cells());
     assert_ne!(locality_order(&hexahedra.renumber(&mixed).unwrap()), given);
+    // Levels of a large one without sides are rather regular, too.
+    let mut large = of(BoxShape::Hexahedra, [8, 96, 96]);
+    for axis in ["x", "y", "z"] {
+        join_periodic(&mut large, &format!("{axis}min"), &format!("{axis}max")).unwrap();
+    }
+    let given: Vec<u32> = (0..8 * 96 * 96).collect();
+    assert_eq!(locality_order(&large), given);
 }
 
 #[test]

@@ -2,13 +2,12 @@
 
 use super::share::Share;
 use crate::mesh::part::Members;
+use crate::mesh::renumber::is_regular;
 use crate::mesh::{CellKind, Geometry, cell_graph, locality_order};
 use crate::sparse::order::slice_steps;
 
 /// Centres nearer than this part of the mesh's longest side lie in one layer.
 const LAYER: f64 = 1e-6;
-/// Part of the steps of the order for locality that shows a regular one.
-const REGULAR: f64 = 0.75;
 /// Axes, the slowest first, along which cells are numbered, beside the mesh's own numbering, which in
 /// boxes has x as the fastest. Lines that end at the border cost a step in each slice that has such an end: those
 /// along an axis that no border cuts do not.
@@ -51,9 +50,9 @@ pub(super) fn order(share: &Share) -> Vec<u32> {
     });
     let given = complete((0..owned).collect(), layers_straight);
     let straight = std::iter::once(given).chain(along).min_by_key(steps);
-    let limit = REGULAR * steps(&near) as f64;
+    let limit = steps(&near);
     straight
-        .filter(|s| (steps(s) as f64) < limit)
+        .filter(|s| is_regular(steps(s), limit, mesh.cells(), cols.len()))
         .unwrap_or(near)
 }
 
