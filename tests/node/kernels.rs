@@ -129,6 +129,7 @@ fn kernels_of_one_row_per_work_item() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success() && text.contains("1 passed"),
-        "{text}"
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
     );
 }

@@ -11,5 +11,6 @@ mod kernels;
 mod linear;
 mod mixed;
 mod mixed_factor;
+mod mixed_uniform;
 mod precond;
 mod single;
