@@ -7,6 +7,7 @@
    SLICE    rows per slice of a sliced-ELLPACK matrix
    PAIRED   1 where a sum of partial results is a pair of numbers: single precision
    ADDING   work-items of a group that adds partial results up; may be left out
+   UNROLL_  what stands before a loop to unroll; nothing for a software device
    STREAMED 1 in kernels that only reduce vectors, where ITEM is less than BLOCK
    SMALL    1 in a program of kernels that need few registers: one matrix, one vector
    Results must not depend on the device: fused multiply-adds are written out, and the compiler

@@ -15,7 +15,9 @@
 #define USUAL_ (1u << 29)
 #define WIDE_STEPS_(at) ((at).s3 & ~(FULL_ | PACKED_ | USUAL_))
 #define INLINE_ static inline __attribute__((always_inline))
+#ifndef UNROLL_
 #define UNROLL_ _Pragma("unroll")
+#endif
 
 #if __OPENCL_VERSION__ >= 120
 #define COUNT_(mask) popcount(mask)

@@ -83,7 +83,11 @@ impl<T: Real> Engine<T> {
             pcg_scalars::defines()
         );
         let adding = t.adding.map(|n| format!(" -D ADDING={n}"));
-        let options = options + &adding.unwrap_or_default();
+        let mut options = options + &adding.unwrap_or_default();
+        if device.info.software {
+            // PoCL 3.1 on ARM miscomputes sums by groups in loops that it is told to unroll.
+            options += " -D UNROLL_=";
+        }
         let build = |kernels: &[Kernel<T>], more: String| {
             let source = source(kernels, t.item);
             Program::build(device, &source, &format!("{options} {more}"), cache)

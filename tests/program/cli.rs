@@ -232,6 +232,10 @@ fn scaling_of_nothing_is_refused_once() {
         (&["8000", "--network", "token-ring"], "gige"),
         (&["8000", "--network", "Cargo.toml"], "Cargo.toml"),
         (&["8000", "--split", "2"], "--split"),
+        (&["0", "--ranks", "1"], "8 rows per rank"),
+        (&["99999999999", "--ranks", "1"], "no such cube"),
+        (&["8000x0"], "no such cube"),
+        (&["nanx2"], "no such cube"),
         (&["cases/none.toml"], "cases/none.toml"),
         (
             &["cases/cube.toml", "--set", "fluid.viscosity=-1"],

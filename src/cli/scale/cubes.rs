@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::Result;
 use crate::flow::case::{Case, MeshSource};
 use crate::input::Override;
+use crate::{Error, Result};
 
 /// `ROWSxCUBES`.
 pub(super) fn cubes(operand: &str) -> Option<(f64, usize)> {
@@ -15,6 +15,14 @@ pub(super) fn cubes(operand: &str) -> Option<(f64, usize)> {
 /// `layers` cubes of about `rows` cells each in a row, between walls, with a moving lid; `--set
 /// mesh.box.shape` names the cells.
 pub(super) fn cube(rows: f64, layers: usize, overrides: &[Override]) -> Result<Case> {
+    // u32 counts rows.
+    if !(8.0..=f64::from(u32::MAX)).contains(&rows) || layers == 0 {
+        return Err(Error::input(
+            format!("{rows} rows on {layers} rank(s)"),
+            "there is no such cube of cells",
+            "give 8 rows per rank or more, such as 1000000",
+        ));
+    }
     let of = |n: usize| {
         let text = format!(
             "mesh.box = {{ cells = [{}, {n}, {n}], max = [{layers}, 1, 1] }}\n\
