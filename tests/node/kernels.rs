@@ -109,9 +109,18 @@ fn kernels_of_one_row_per_work_item() {
         return eprintln!("SKIPPED: no device with double precision");
     }
     let file = std::env::temp_dir().join(format!("couloir-one-row-{}.toml", std::process::id()));
+    // PoCL 3.1 on 32-bit ARM mixes sums and maxima up in groups of more than one, whether or not it
+    // is told to unroll; its devices are not asked to (they add by one), and the self-check refuses
+    // one that is.
+    let adding = if cfg!(target_arch = "arm") {
+        eprintln!("SKIPPED: sums of partial results by groups of 16: miscomputed by PoCL here");
+        ""
+    } else {
+        "adding = 16\n"
+    };
     let text = "[[device]]\nmatch = \"\"\nvector = 1\nrows = \"vector\"\n\
-                [[device]]\nmatch = \"software\"\nvector = 1\nrows = \"vector\"\nadding = 16\n";
-    std::fs::write(&file, text).unwrap();
+                [[device]]\nmatch = \"software\"\nvector = 1\nrows = \"vector\"\n";
+    std::fs::write(&file, text.to_owned() + adding).unwrap();
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args([SELF, "--exact", "--nocapture"])
         .env(FILE, &file)
