@@ -9,7 +9,7 @@
 
 use std::time::{Duration, Instant};
 
-use couloir::bench::{Ordering, Origin};
+use couloir::bench::{Ordering, Origin, closed_box};
 use couloir::linear::{Preconditioner, Solver};
 use couloir::node::{Config, DeviceChoice};
 use couloir::sparse::Csr;
@@ -20,21 +20,6 @@ use couloir::split::{Engine, Policy, Precision};
 const TUNING_MOST: Duration = Duration::from_secs(20);
 
 type Error = Box<dyn std::error::Error>;
-
-/// The seven-point Laplacian of n^3 cells, no flow through the sides of their box.
-fn closed_box(n: usize) -> Csr {
-    Csr::from_rows(n * n * n, n * n * n, |i, row| {
-        let mut links = 0.0;
-        for stride in [1, n, n * n] {
-            let at = i / stride % n;
-            let (down, up) = (at > 0, at + 1 < n);
-            row.extend(down.then(|| ((i - stride) as u32, -1.0)));
-            row.extend(up.then(|| ((i + stride) as u32, -1.0)));
-            links += f64::from(u8::from(down) + u8::from(up));
-        }
-        row.push((i as u32, links));
-    })
-}
 
 /// `a` with weights of 0.5 to 1.5 on its links; what its rows lack to a sum of zero stays.
 fn uneven(a: &Csr) -> Csr {

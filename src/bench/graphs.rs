@@ -1,7 +1,7 @@
 //! Matrices that are made: graph Laplacians of grids and boxes.
 //!
-//! All are symmetric and positive definite: the diagonal counts the links of a row and, at the
-//! boundary, those that lead out of the box.
+//! All are symmetric and, but for the closed box, positive definite: the diagonal counts the links of
+//! a row and, at the boundary, those that lead out of the box.
 
 use crate::Result;
 use crate::mesh::{BoxShape, BoxSpec, Mesh, box_mesh};
@@ -22,6 +22,22 @@ pub fn grid(k: usize) -> Csr {
             }
         }
         row.push((i as u32, 6.0));
+    })
+}
+
+/// The 7-point Laplacian of `n^3` cells, no flow through the sides of their box: the diagonal counts
+/// the links of a row alone, so that constants are multiplied to 0.
+pub fn closed_box(n: usize) -> Csr {
+    Csr::from_rows(n * n * n, n * n * n, |i, row| {
+        let mut links = 0.0;
+        for stride in [1, n, n * n] {
+            let at = i / stride % n;
+            let (down, up) = (at > 0, at + 1 < n);
+            row.extend(down.then(|| ((i - stride) as u32, -1.0)));
+            row.extend(up.then(|| ((i + stride) as u32, -1.0)));
+            links += f64::from(u8::from(down) + u8::from(up));
+        }
+        row.push((i as u32, links));
     })
 }
 

@@ -21,6 +21,7 @@ mod tuning;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+pub use graphs::closed_box;
 pub use matrices::{Ordering, Origin};
 pub use run::{Options, run};
 

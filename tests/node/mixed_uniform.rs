@@ -1,24 +1,9 @@
 //! Mixed precision on uniform boxes, where an error of rounding is the same in every row.
 
-use couloir::sparse::Csr;
+use couloir::bench::closed_box;
 use couloir::split::Precision;
 
 use crate::mixed::{cpu, residual, rhs, solve};
-
-/// The seven-point Laplacian of n^3 cells, no flow through the sides of their box.
-fn closed_box(n: usize) -> Csr {
-    Csr::from_rows(n * n * n, n * n * n, |i, row| {
-        let mut links = 0.0;
-        for stride in [1, n, n * n] {
-            let at = i / stride % n;
-            let (down, up) = (at > 0, at + 1 < n);
-            row.extend(down.then(|| ((i - stride) as u32, -1.0)));
-            row.extend(up.then(|| ((i + stride) as u32, -1.0)));
-            links += f64::from(u8::from(down) + u8::from(up));
-        }
-        row.push((i as u32, links));
-    })
-}
 
 /// Iterations to 1e-8 on n^3 cells are within `most` of those of double precision.
 fn takes_at_most(most: f64, n: usize) {
