@@ -266,6 +266,13 @@ pub(super) const SERIES: Flag = Flag {
     sets: Sets::Nothing,
 };
 
+pub(super) const APART: Flag = Flag {
+    name: "apart",
+    value: None,
+    about: "Of weak scaling, measure as many processes that have nothing to do with each other, too",
+    sets: Sets::Nothing,
+};
+
 pub(super) const LAUNCHER: Flag = Flag {
     name: "launcher",
     value: Some("COMMAND"),

@@ -23,6 +23,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &[
         flags::RANKS,
         flags::SERIES,
+        flags::APART,
         flags::LAUNCHER,
         flags::NETWORK,
         flags::STEPS,
@@ -63,7 +64,7 @@ fn call(args: &Args, console: &mut Console) -> Result<()> {
     if strong {
         report.strong = match (rows(args), &report.weak[..]) {
             // The largest of both kinds is the same.
-            (Some(_), [one]) => series(vec![one.measured.clone()]),
+            (Some(_), [one]) if !one.measured.apart => series(vec![one.measured.clone()]),
             (Some(rows), _) => {
                 let most = counts.iter().copied().max().unwrap_or(1);
                 series(launch(args, &format!("{rows}x{most}"), &counts, folder)?)
@@ -101,7 +102,14 @@ fn kinds(args: &Args) -> Result<[bool; 2]> {
 fn check(args: &Args) -> Result<()> {
     entries(args)?;
     iterations(args)?;
-    kinds(args)?;
+    let [weak, _] = kinds(args)?;
+    if args.has(&flags::APART) && !weak {
+        return Err(Error::input(
+            "--apart",
+            "ranks that have nothing to do with each other belong to weak scaling",
+            "name a number of rows in the place of a case, and no --series strong",
+        ));
+    }
     match args.text(&flags::NETWORK)? {
         Some(name) if name != "this" => predict::named(name).map(|_| ()),
         _ => Ok(()),
@@ -168,6 +176,9 @@ fn launch(args: &Args, operand: &str, counts: &[usize], folder: &Path) -> Result
             command.arg(format!("--{}", flag.name)).arg(value);
         }
     }
+    if args.has(&flags::APART) {
+        command.arg("--apart");
+    }
     for value in args.all(&flags::SET) {
         command.arg("--set").arg(value);
     }
@@ -223,7 +234,7 @@ fn work(args: &Args, file: &Path) -> Result<()> {
 }
 
 /// The cases to measure, each on its number of ranks, and the number of time steps. Of a number of
-/// rows, each rank has as many.
+/// rows, each rank has as many; also, where that is asked for, with nothing to do with the others.
 fn entries(args: &Args) -> Result<(Vec<Entry>, usize)> {
     let (mut entries, mut steps) = (Vec::new(), 0);
     for ranks in counts(args)? {
@@ -232,8 +243,14 @@ fn entries(args: &Args) -> Result<(Vec<Entry>, usize)> {
             None => args.operand().display().to_string(),
         };
         let (case, count) = case_of(args, &operand)?;
-        entries.push(Entry { case, ranks });
+        let apart = false;
+        entries.push(Entry { case, ranks, apart });
         steps = count;
+        if let Some(rows) = rows(args).filter(|_| ranks > 1 && args.has(&flags::APART)) {
+            let (case, _) = case_of(args, &format!("{rows}x1"))?;
+            let apart = true;
+            entries.push(Entry { case, ranks, apart });
+        }
     }
     Ok((entries, steps))
 }

@@ -60,6 +60,8 @@ impl Cost {
 pub struct Scaling {
     /// Ranks.
     pub ranks: usize,
+    /// They know nothing of each other: see [`Entry::apart`].
+    pub apart: bool,
     /// Rows of all ranks.
     pub rows: usize,
     /// Most rows of a rank, and most values that one gets from others for a product.
@@ -113,6 +115,9 @@ pub struct Entry {
     pub case: Case,
     /// Ranks.
     pub ranks: usize,
+    /// Each of them has the whole case to itself, and none hears of another while it works: what they
+    /// lose against one alone is due to what they share of the machine, not to their exchange.
+    pub apart: bool,
 }
 
 /// Measures on the mesh of `case`, and time steps of it, on all ranks of `comm`.
@@ -120,7 +125,7 @@ pub struct Entry {
 /// # Errors
 /// As [`Simulation::open`](super::simulation::Simulation::open).
 pub fn measure(case: &Case, comm: &Rc<Comm>, place: &Place, steps: Steps) -> Result<Scaling> {
-    let mut run = Run::open(case, comm, place, steps)?;
+    let mut run = Run::open(case, comm, comm, place, steps)?;
     (0..TURNS).try_for_each(|_| run.turn())?;
     run.close()
 }
@@ -140,9 +145,13 @@ pub fn take_turns(
 ) -> Result<Vec<Scaling>> {
     let mut runs = Vec::new();
     for entry in entries {
-        let part = comm.first(entry.ranks)?;
-        runs.push(match &part {
-            Some(part) => Some(Run::open(&entry.case, part, place, steps)?),
+        let team = comm.first(entry.ranks)?;
+        runs.push(match &team {
+            Some(team) if entry.apart => {
+                let alone = Comm::solo();
+                Some(Run::open(&entry.case, &alone, team, place, steps)?)
+            }
+            Some(team) => Some(Run::open(&entry.case, team, team, place, steps)?),
             None => None,
         });
         comm.rest()?;
@@ -165,20 +174,29 @@ struct Run {
 }
 
 impl Run {
-    fn open(case: &Case, comm: &Rc<Comm>, place: &Place, steps: Steps) -> Result<Self> {
+    /// `comm` works on `case`; all of `team` are measured together.
+    fn open(
+        case: &Case,
+        comm: &Rc<Comm>,
+        team: &Rc<Comm>,
+        place: &Place,
+        steps: Steps,
+    ) -> Result<Self> {
+        let apart = comm.size() < team.size();
         let plan = Plan::new(case.clone(), comm)?;
         let (a, halo, rows) = plan.pressure();
         let about = Scaling {
-            ranks: comm.size(),
-            rows,
+            ranks: team.size(),
+            apart,
+            rows: rows * team.size() / comm.size(),
             owned_most: comm.largest(a.rows as f64)? as usize,
             halo_most: comm.largest(halo.received(Reach::Face) as f64)? as usize,
             ..Scaling::default()
         };
-        let kernels = Kernels::open(case, &plan, comm, place)?;
+        let kernels = Kernels::open(case, &plan, comm, team, place)?;
         let walk = match steps.count {
             0 => None,
-            _ => Some(Walk::begin(plan.open(comm, place)?, steps)?),
+            _ => Some(Walk::begin(plan.open(comm, place)?, team, steps)?),
         };
         Ok(Self {
             about,

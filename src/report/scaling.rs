@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use table::{least, table};
+use table::{beside, table};
 
 use super::svg::{Chart, Series, Style};
 use super::table::seconds;
@@ -29,6 +29,9 @@ pub struct Point {
     pub efficiency: Efficiency,
     /// The same of the least times, which are those without what else the machines had to do.
     pub efficiency_least: Efficiency,
+    /// Times of as many ranks that have nothing to do with each other over these, medians: what their
+    /// exchange and their waits leave; `null` where that was not measured.
+    pub against_apart: Option<Efficiency>,
     /// The most time of any of these over its median: what else they had to do.
     pub spread: f64,
 }
@@ -48,6 +51,22 @@ pub struct Efficiency {
     pub iteration: Option<f64>,
 }
 
+impl Efficiency {
+    /// Of `m` against `first`, by `time`.
+    fn of(first: &Scaling, m: &Scaling, time: impl Fn(Cost) -> f64) -> Self {
+        let work = |m: &Scaling| m.rows as f64 / m.ranks.max(1) as f64;
+        let load = work(m) / work(first);
+        let of = |a: Cost, b: Cost| load * time(a) / time(b);
+        Self {
+            spmv: of(first.hidden, m.hidden),
+            axpy: of(first.axpy, m.axpy),
+            dot: of(first.dot, m.dot),
+            step: first.step.zip(m.step).map(|(a, b)| of(a, b)),
+            iteration: first.iteration.zip(m.iteration).map(|(a, b)| of(a, b)),
+        }
+    }
+}
+
 /// Scaling over numbers of ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ScalingReport {
@@ -62,26 +81,17 @@ pub fn series(measured: Vec<Scaling>) -> Vec<Point> {
     let Some(first) = measured.first().cloned() else {
         return Vec::new();
     };
+    let apart: Vec<Scaling> = measured.iter().filter(|m| m.apart).cloned().collect();
     let point = |m: Scaling| {
-        let work = |m: &Scaling| m.rows as f64 / m.ranks.max(1) as f64;
-        let load = work(&m) / work(&first);
-        let efficiency = |of: &dyn Fn(Cost) -> f64| {
-            let of = |a: Cost, b: Cost| load * of(a) / of(b);
-            Efficiency {
-                spmv: of(first.hidden, m.hidden),
-                axpy: of(first.axpy, m.axpy),
-                dot: of(first.dot, m.dot),
-                step: first.step.zip(m.step).map(|(a, b)| of(a, b)),
-                iteration: first.iteration.zip(m.iteration).map(|(a, b)| of(a, b)),
-            }
-        };
+        let beside = apart.iter().find(|a| a.ranks == m.ranks && !m.apart);
         let all = [Some(m.hidden), Some(m.axpy), Some(m.dot), m.step];
         let spreads = all.into_iter().flatten().map(|c| c.max_s / c.median_s);
         Point {
             hidden_share: m.hidden_share(),
             hidden_most: m.hidden_most(),
-            efficiency: efficiency(&|c| c.median_s),
-            efficiency_least: efficiency(&|c| c.min_s),
+            efficiency: Efficiency::of(&first, &m, |c| c.median_s),
+            efficiency_least: Efficiency::of(&first, &m, |c| c.min_s),
+            against_apart: beside.map(|a| Efficiency::of(a, &m, |c| c.median_s)),
             spread: spreads.fold(1.0, f64::max),
             measured: m,
         }
@@ -96,8 +106,9 @@ pub fn line(m: &Scaling) -> String {
         .step
         .map_or(String::new(), |s| format!(", step {}", time(s)));
     format!(
-        "{} rank(s), {} rows: SpMV {}, AXPY {}, DOT {}{step}",
+        "{} rank(s){}, {} rows: SpMV {}, AXPY {}, DOT {}{step}",
         m.ranks,
+        if m.apart { " apart" } else { "" },
         m.rows,
         time(m.hidden),
         time(m.axpy),
@@ -115,7 +126,8 @@ impl ScalingReport {
                 let fixed = points.iter().find_map(|p| p.measured.fixed_iterations);
                 let fixed = fixed.map(|n| format!(" (steps of {n} pressure iterations each)"));
                 let fixed = fixed.unwrap_or_default();
-                let least: Vec<String> = points.iter().skip(1).map(least).collect();
+                let others = points.iter().skip(1).filter(|p| !p.measured.apart);
+                let least: Vec<String> = others.flat_map(beside).collect();
                 let name = format!("{name} scaling{fixed}");
                 [name, table(points)]
                     .into_iter()
@@ -153,6 +165,7 @@ fn chart(name: &str, points: &[Point]) -> Chart {
         name: what.to_owned(),
         points: points
             .iter()
+            .filter(|p| !p.measured.apart)
             .filter_map(|p| Some((p.measured.ranks as f64, value(&p.efficiency)?)))
             .collect(),
         style: Style::Line,
@@ -213,6 +226,17 @@ mod tests {
         assert!((seen[1].efficiency_least.axpy - 0.8).abs() < 1e-12);
         assert!((seen[1].spread - 1.5).abs() < 1e-12 && seen[0].spread == 1.0);
         assert_eq!(weak[1].efficiency.step, None);
+        // Two that have nothing to do with each other lose 10 of the 20 % that two ranks lose.
+        let apart = Scaling {
+            apart: true,
+            ..measured(2, 2000, 4.5)
+        };
+        let three = vec![measured(1, 1000, 4.0), measured(2, 2000, 5.0), apart];
+        let three = series(three);
+        let against = three[1].against_apart.as_ref().expect("measured");
+        assert!((against.dot - 0.9).abs() < 1e-12);
+        assert!(three[0].against_apart.is_none() && three[2].against_apart.is_none());
+        assert!((three[2].efficiency.dot - 4.0 / 4.5).abs() < 1e-12);
         let steps = |ranks, rows, t, k| {
             let step = measured(ranks, rows, t).hidden;
             let median_s = t / k;

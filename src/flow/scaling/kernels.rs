@@ -44,6 +44,8 @@ const ALL: [What; 7] = [
 /// What they cost so far.
 pub(super) struct Kernels {
     comm: Rc<Comm>,
+    /// Who is measured together.
+    team: Rc<Comm>,
     probe: Probe,
     /// Calls of a round.
     calls: [usize; ALL.len()],
@@ -55,7 +57,13 @@ impl Kernels {
     ///
     /// # Errors
     /// As [`Engine::open`]; a rank no longer answers.
-    pub fn open(case: &Case, plan: &Plan, comm: &Rc<Comm>, place: &Place) -> Result<Self> {
+    pub fn open(
+        case: &Case,
+        plan: &Plan,
+        comm: &Rc<Comm>,
+        team: &Rc<Comm>,
+        place: &Place,
+    ) -> Result<Self> {
         let mut config = case.node.config();
         config.turn = place.turn;
         let policy = match case.node.split {
@@ -70,14 +78,14 @@ impl Kernels {
                 p.multiply(true)?;
             }
             let open = f64::from(u8::from(p.product.is_tuning()));
-            if comm.largest(open)? == 0.0 {
+            if team.largest(open)? == 0.0 {
                 break;
             }
         }
         let mut calls = [1usize; ALL.len()];
         for (i, what) in ALL.into_iter().enumerate() {
             loop {
-                let seconds = round(comm, &mut p, what, calls[i])?;
+                let seconds = round([comm, team], &mut p, what, calls[i])?;
                 if seconds >= ROUND_S || calls[i] >= 100_000 {
                     break;
                 }
@@ -88,6 +96,7 @@ impl Kernels {
         }
         Ok(Self {
             comm: Rc::clone(comm),
+            team: Rc::clone(team),
             probe: p,
             calls,
             times: Default::default(),
@@ -102,7 +111,8 @@ impl Kernels {
         let back = self.times[0].len() % 2 == 1;
         for k in 0..ALL.len() {
             let i = if back { ALL.len() - 1 - k } else { k };
-            let seconds = round(&self.comm, &mut self.probe, ALL[i], self.calls[i])?;
+            let comms = [&self.comm, &self.team];
+            let seconds = round(comms, &mut self.probe, ALL[i], self.calls[i])?;
             self.times[i].push(seconds / self.calls[i] as f64);
         }
         Ok(())
@@ -123,11 +133,16 @@ impl Kernels {
     }
 }
 
-/// Seconds that the slowest rank takes for `calls` calls, after half as many that nobody counts: a
+/// Seconds that the slowest of `team` takes for `calls` calls, after half as many that nobody counts: a
 /// large cache takes some calls to give up the data of what was measured before (a Xeon with 300 MiB,
 /// one rank, the same product as `Hidden`, `First` and `Alone`: 4.6, 3.6, 3.4 ms after an eighth of
 /// them, 3.4, 3.2, 3.4 ms after half of them).
-fn round(comm: &Rc<Comm>, p: &mut Probe, what: What, calls: usize) -> Result<f64> {
+fn round(
+    [comm, team]: [&Rc<Comm>; 2],
+    p: &mut Probe,
+    what: What,
+    calls: usize,
+) -> Result<f64> {
     p.engine.join(comm, !matches!(what, What::First));
     let mut call = |n: usize| -> Result<()> {
         for _ in 0..n {
@@ -143,8 +158,8 @@ fn round(comm: &Rc<Comm>, p: &mut Probe, what: What, calls: usize) -> Result<f64
         Ok(())
     };
     call(calls.div_ceil(2))?;
-    comm.barrier()?;
+    team.barrier()?;
     let start = Instant::now();
     call(calls)?;
-    comm.largest(start.elapsed().as_secs_f64())
+    team.largest(start.elapsed().as_secs_f64())
 }

@@ -1,9 +1,11 @@
 //! Time steps, and an iteration of their pressure solves.
 
+use std::rc::Rc;
 use std::time::Instant;
 
 use super::{Cost, Steps};
 use crate::Result;
+use crate::cluster::Comm;
 use crate::flow::simulation::Simulation;
 
 /// What steps cost.
@@ -20,6 +22,8 @@ pub(super) struct Spent {
 /// A flow whose steps are measured; times are of the slowest rank.
 pub(super) struct Walk {
     sim: Simulation,
+    /// Who is measured together.
+    team: Rc<Comm>,
     steps: Steps,
     step: Vec<f64>,
     iteration: Vec<f64>,
@@ -31,7 +35,7 @@ impl Walk {
     ///
     /// # Errors
     /// As [`Simulation::advance`].
-    pub fn begin(mut sim: Simulation, steps: Steps) -> Result<Self> {
+    pub fn begin(mut sim: Simulation, team: &Rc<Comm>, steps: Steps) -> Result<Self> {
         if let Some(n) = steps.iterations {
             sim.stepper.fix_iterations(n);
         }
@@ -40,6 +44,7 @@ impl Walk {
         }
         Ok(Self {
             sim,
+            team: Rc::clone(team),
             steps,
             step: Vec::new(),
             iteration: Vec::new(),
@@ -62,7 +67,7 @@ impl Walk {
 
     fn one(&mut self) -> Result<()> {
         let before = counts(&self.sim);
-        self.sim.engine.comm().barrier()?;
+        self.team.barrier()?;
         let start = Instant::now();
         let k = self.sim.advance()?.result.poisson.iterations.max(1);
         let step_s = start.elapsed().as_secs_f64();
@@ -70,7 +75,7 @@ impl Walk {
         let spent = now.iter().zip(before).map(|(b, a)| (b.0 - a.0, b.1 - a.1));
         let rest = spent.filter(|(calls, _)| *calls < k as u64);
         let mut slowest = [step_s, rest.map(|(_, seconds)| seconds).sum()];
-        self.sim.engine.comm().combine(&mut [], &mut slowest)?;
+        self.team.combine(&mut [], &mut slowest)?;
         let [step_s, rest_s] = slowest;
         self.step.push(step_s);
         self.iteration.push((step_s - rest_s) / k as f64);

@@ -1,6 +1,6 @@
 //! A series of measurements in words and columns.
 
-use super::Point;
+use super::{Efficiency, Point};
 use crate::flow::scaling::Cost;
 use crate::report::table::{columns, seconds};
 
@@ -8,20 +8,31 @@ fn percent(x: Option<f64>) -> String {
     x.map_or("n/a".to_owned(), |x| format!("{:.1} %", 100.0 * x))
 }
 
-/// What the least times say, beside the table's medians.
-pub(super) fn least(p: &Point) -> String {
-    let e = &p.efficiency_least;
+/// What is said of a measurement beside the table's medians: its least times, and how it does against
+/// ranks that have nothing to do with each other.
+pub(super) fn beside(p: &Point) -> Vec<String> {
+    let ranks = p.measured.ranks;
+    let least = each(&p.efficiency_least);
+    let mut lines = vec![format!(
+        "efficiency on {ranks} ranks by least times: {least}; times reach {:.2} times their median",
+        p.spread
+    )];
+    lines.extend(p.against_apart.as_ref().map(|e| {
+        let each = each(e);
+        format!("{ranks} ranks against {ranks} that have nothing to do with each other: {each}")
+    }));
+    lines
+}
+
+fn each(e: &Efficiency) -> String {
     let step = e
         .step
         .map_or(String::new(), |e| format!(", step {}", percent(Some(e))));
     format!(
-        "efficiency on {} ranks by least times: SpMV {}, AXPY {}, DOT {}{step}; times reach {:.2} \
-         times their median",
-        p.measured.ranks,
+        "SpMV {}, AXPY {}, DOT {}{step}",
         percent(Some(e.spmv)),
         percent(Some(e.axpy)),
         percent(Some(e.dot)),
-        p.spread
     )
 }
 
@@ -56,7 +67,7 @@ pub(super) fn table(points: &[Point]) -> String {
             let m = &p.measured;
             let time = |c: Cost| seconds(c.median_s);
             [
-                m.ranks.to_string(),
+                format!("{}{}", m.ranks, if m.apart { " apart" } else { "" }),
                 m.rows.to_string(),
                 m.halo_most.to_string(),
                 time(m.hidden),
