@@ -99,13 +99,13 @@ impl Scaling {
     /// `(T_N - T_O) / T_comm`, the share of the exchange that is hidden; none on one rank.
     pub fn hidden_share(&self) -> Option<f64> {
         let gained = self.first.median_s - self.hidden.median_s;
-        (self.ranks > 1).then(|| gained / self.exchange.median_s)
+        (self.ranks > 1 && !self.apart).then(|| gained / self.exchange.median_s)
     }
 
     /// Most of it that can be: as much as inner rows take.
     pub fn hidden_most(&self) -> Option<f64> {
         let window_s = self.inner_share * self.alone.median_s;
-        (self.ranks > 1).then(|| (window_s / self.exchange.median_s).min(1.0))
+        (self.ranks > 1 && !self.apart).then(|| (window_s / self.exchange.median_s).min(1.0))
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) static PLACES: [[u8; WIDTH]; 1 << WIDTH] = {
 
 /// Values that are asked for ahead of time. Processors with AVX-512 get through a slice so fast that
 /// they have to ask earlier (Zen 5: 4.1M rows of a grid 10.1 -> 8.7 ms).
-const fn ahead<T: Real>() -> usize {
+pub(super) const fn ahead<T: Real>() -> usize {
     AHEAD_BYTES * if T::WIDE { 4 } else { 1 } / size_of::<T>()
 }
 

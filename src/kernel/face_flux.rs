@@ -1,8 +1,7 @@
 //! `psi <- base + sum_k A_k u_k + sum_k B_k n_k`: the flux of a velocity through faces, from cells
 //! and nodes. 6 flops and 28 bytes per entry, 16 bytes per row (fp64).
 
-use super::group::Group;
-use super::mat::{Terms, loaded, parts};
+use super::mat::{Entry, Terms, loaded, parts};
 use super::{Flops, Kernel, Real, Rows, SLICE, Shape};
 
 /// out psi; own base; gather u_0, u_1, u_2, n_0, n_1, n_2; matrices A (3 planes, with u), B (3
@@ -60,7 +59,7 @@ struct Through;
 
 impl<T: Real> Terms<T, 3, 3, 1> for Through {
     #[inline(always)]
-    fn add(v: [Group<T>; 3], x: [Group<T>; 3], [mut s]: [Group<T>; 1]) -> [Group<T>; 1] {
+    fn add<E: Entry<T>>(v: [E; 3], x: [E; 3], [mut s]: [E; 1]) -> [E; 1] {
         for k in 0..3 {
             s = v[k].fma(x[k], s);
         }

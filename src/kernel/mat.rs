@@ -78,12 +78,42 @@ pub fn loaded<T: Real, const S: usize>(x: [&[T]; S], i: usize) -> Sums<T, S> {
     s
 }
 
+/// What terms are computed with: a row's number, or those of a group.
+pub trait Entry<T>: Copy {
+    /// `self * b + c`, rounded once.
+    fn fma(self, b: Self, c: Self) -> Self;
+    /// Magnitude.
+    fn abs(self) -> Self;
+}
+
+impl<T: Real> Entry<T> for T {
+    #[inline(always)]
+    fn fma(self, b: Self, c: Self) -> Self {
+        Real::fma(self, b, c)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Real::abs(self)
+    }
+}
+
+impl<T: Real> Entry<T> for Group<T> {
+    #[inline(always)]
+    fn fma(self, b: Self, c: Self) -> Self {
+        Group::fma(self, b, c)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Group::abs(self)
+    }
+}
+
 /// What an entry adds to its row's sums.
 pub trait Terms<T: Real, const P: usize, const X: usize, const S: usize> {
-    /// `s` with the terms of one entry of each row of a group: its values `v` in each plane, and
-    /// each gathered vector `x` at its column. Where a row lacks the entry they are -0 and 0,
-    /// whose product adds nothing.
-    fn add(v: [Group<T>; P], x: [Group<T>; X], s: [Group<T>; S]) -> [Group<T>; S];
+    /// `s` with the terms of one entry, of a row or of each row of a group: its values `v` in each
+    /// plane, and each gathered vector `x` at its column. Where a row of a group lacks the entry they
+    /// are -0 and 0, whose product adds nothing.
+    fn add<E: Entry<T>>(v: [E; P], x: [E; X], s: [E; S]) -> [E; S];
 }
 
 /// `s_k += v_k x_k`; a single value or vector stands in every product.
@@ -91,7 +121,7 @@ pub struct Products;
 
 impl<T: Real, const P: usize, const X: usize, const S: usize> Terms<T, P, X, S> for Products {
     #[inline(always)]
-    fn add(v: [Group<T>; P], x: [Group<T>; X], mut s: [Group<T>; S]) -> [Group<T>; S] {
+    fn add<E: Entry<T>>(v: [E; P], x: [E; X], mut s: [E; S]) -> [E; S] {
         for k in 0..S {
             s[k] = v[k % P].fma(x[k % X], s[k]);
         }

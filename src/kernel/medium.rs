@@ -93,6 +93,7 @@ static HALVES: [[i32; WIDTH]; SETS] = {
 
 impl<T: Real> Real for Medium<T> {
     members!();
+    const SINGLE: bool = true;
     #[inline(always)]
     fn fma(self, b: Self, c: Self) -> Self {
         Self(self.0.fma(b.0, c.0))

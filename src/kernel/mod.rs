@@ -15,6 +15,7 @@ pub mod real;
 pub mod rows;
 pub mod scalars;
 pub mod simd;
+mod single;
 pub mod slice;
 #[cfg(target_arch = "x86_64")]
 pub mod soft;

@@ -2,7 +2,7 @@
 //! cells, for the log: 4 flops and 12 bytes per entry, 4 flops and 8 bytes per row (fp64).
 
 use super::group::{Group, Lanes, slices};
-use super::mat::{Terms, parts, zero};
+use super::mat::{Entry, Terms, parts, zero};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -84,7 +84,7 @@ struct ThroughAndNet;
 
 impl<T: Real> Terms<T, 1, 1, 2> for ThroughAndNet {
     #[inline(always)]
-    fn add([v]: [Group<T>; 1], [x]: [Group<T>; 1], s: [Group<T>; 2]) -> [Group<T>; 2] {
+    fn add<E: Entry<T>>([v]: [E; 1], [x]: [E; 1], s: [E; 2]) -> [E; 2] {
         [v.abs().fma(x.abs(), s[0]), v.fma(x, s[1])]
     }
 }

@@ -4,7 +4,7 @@
 //! 12 bytes per entry and 32 per row (fp64).
 
 use super::group::{Group, Lanes, slices};
-use super::mat::{Terms, loaded, parts};
+use super::mat::{Entry, Terms, loaded, parts};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -85,7 +85,7 @@ struct SumAndSize;
 
 impl<T: Real> Terms<T, 1, 1, 2> for SumAndSize {
     #[inline(always)]
-    fn add([v]: [Group<T>; 1], [x]: [Group<T>; 1], s: [Group<T>; 2]) -> [Group<T>; 2] {
+    fn add<E: Entry<T>>([v]: [E; 1], [x]: [E; 1], s: [E; 2]) -> [E; 2] {
         [v.fma(x, s[0]), v.abs().fma(x.abs(), s[1])]
     }
 }

@@ -4,6 +4,7 @@ use super::Real;
 use super::columns::{ALL, Difference, gather, one, values, window};
 use super::group::{Group, WIDTH};
 use super::mat::{GROUPS, SLICE, Sums, Terms, zero};
+use super::single::singly;
 
 /// Whether all rows' columns by the affine steps of the slice of row `i`, also of rows that lack
 /// the entry, lie within the vectors.
@@ -157,7 +158,10 @@ pub(super) fn steps<
     before: &Sums<T, S>,
 ) -> Sums<T, S> {
     let mut s = copied(before);
-    for &[mask, base] in steps {
+    let mut k = 0;
+    while k < steps.len() {
+        let [mask, base] = steps[k];
+        k += 1;
         let base = (i as u32).wrapping_add(base);
         if mask == u32::MAX {
             for g in 0..GROUPS {
@@ -167,6 +171,13 @@ pub(super) fn steps<
             }
             *value += SLICE;
             *d += SLICE;
+            continue;
+        }
+        if T::SINGLE && is_packed {
+            let left = &steps[k - 1..];
+            let taken;
+            (s, taken) = singly::<T, Q, D, P, X, S>(left, differences, d, i, planes, value, x, &s);
+            k += taken - 1;
             continue;
         }
         // No closure: see `group`.

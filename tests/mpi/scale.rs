@@ -54,20 +54,30 @@ fn numbers_of_ranks_take_turns_in_one_job() {
             assert!((least / want - 1.0).abs() < 1e-9, "{report}");
         }
     }
-    let apart = ["1000", "--ranks", "1,2", "--series", "weak", "--apart", "--steps", "1"];
+    let apart = [
+        "1000", "--ranks", "1,2", "--series", "weak", "--apart", "--steps", "1",
+    ];
     let ran = scale(&apart, "apart.json");
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
-    assert!(ran.out.contains("2 ranks against 2 that have nothing to do with each other: SpMV"));
+    assert!(
+        ran.out
+            .contains("2 ranks against 2 that have nothing to do with each other: SpMV")
+    );
     let points = &folder.json("apart.json")["weak"];
     for (point, apart, halo) in [(0, false, false), (1, false, true), (2, true, false)] {
         let point = &points[point];
         assert_eq!(point["apart"], apart, "{points}");
         let others = point["halo_most"].as_u64().expect("a number");
         assert_eq!(others > 0, halo, "{points}");
-        assert_eq!(point["rows"].as_u64(), point["ranks"].as_u64().map(|n| 1000 * n));
+        assert_eq!(
+            point["rows"].as_u64(),
+            point["ranks"].as_u64().map(|n| 1000 * n)
+        );
     }
     let time = |point: usize| points[point]["step"]["median_s"].as_f64().expect("a time");
-    let share = points[1]["against_apart"]["step"].as_f64().expect("a share");
+    let share = points[1]["against_apart"]["step"]
+        .as_f64()
+        .expect("a share");
     assert!((share * time(1) / time(2) - 1.0).abs() < 1e-9, "{points}");
     assert!(points[0]["against_apart"].is_null() && points[2]["against_apart"].is_null());
     let args = ["1000", "--ranks", "2", "--series", "weak"];

@@ -229,6 +229,8 @@ fn scaling_of_nothing_is_refused_once() {
         (&["8000", "--iterations", "0"], "such as 50"),
         (&["8000", "--series", "odd"], "no such series"),
         (&["cases/cube.toml", "--series", "weak"], "as many cells"),
+        (&["8000", "--series", "strong", "--apart"], "weak scaling"),
+        (&["cases/cube.toml", "--apart"], "number of rows"),
         (&["8000", "--network", "token-ring"], "gige"),
         (&["8000", "--network", "Cargo.toml"], "Cargo.toml"),
         (&["8000", "--split", "2"], "--split"),

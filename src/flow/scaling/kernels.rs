@@ -137,12 +137,7 @@ impl Kernels {
 /// large cache takes some calls to give up the data of what was measured before (a Xeon with 300 MiB,
 /// one rank, the same product as `Hidden`, `First` and `Alone`: 4.6, 3.6, 3.4 ms after an eighth of
 /// them, 3.4, 3.2, 3.4 ms after half of them).
-fn round(
-    [comm, team]: [&Rc<Comm>; 2],
-    p: &mut Probe,
-    what: What,
-    calls: usize,
-) -> Result<f64> {
+fn round([comm, team]: [&Rc<Comm>; 2], p: &mut Probe, what: What, calls: usize) -> Result<f64> {
     p.engine.join(comm, !matches!(what, What::First));
     let mut call = |n: usize| -> Result<()> {
         for _ in 0..n {
