@@ -1,6 +1,7 @@
 //! Numbers of a processor with AVX2 but without AVX-512: rows that lack an entry leave no gap where
 //! values and differences are packed, and what a compiler makes of a table of places is a load and an
-//! address for each row. Here four rows' are loaded at once and put in place by one instruction.
+//! address for each row. Here four rows' are loaded at once and put in place by one instruction; where
+//! columns are packed, too, it is entry by entry (`single.rs`).
 
 use std::arch::x86_64::*;
 

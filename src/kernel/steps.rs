@@ -159,6 +159,7 @@ pub(super) fn steps<
 ) -> Sums<T, S> {
     let mut s = copied(before);
     let mut k = 0;
+    // By number: `singly` takes several at once.
     while k < steps.len() {
         let [mask, base] = steps[k];
         k += 1;

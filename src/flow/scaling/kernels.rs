@@ -43,6 +43,7 @@ const ALL: [What; 7] = [
 
 /// What they cost so far.
 pub(super) struct Kernels {
+    /// Who exchanges halos and sums.
     comm: Rc<Comm>,
     /// Who is measured together.
     team: Rc<Comm>,
