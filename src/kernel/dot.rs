@@ -1,6 +1,6 @@
 //! `sum <- x . y`: 2 flops and 16 bytes per row (fp64).
 
-use super::group::{Group, Lanes, groups};
+use super::group::{Group, Lanes, groups, slice_at, slices};
 use super::stream::{AHEAD_BYTES, prefetch};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
@@ -44,12 +44,15 @@ fn blocks<T: Real, const AHEAD: bool>(r: &mut Rows<'_, T>) {
     let ([x, y, ..], line) = (r.own, AHEAD_BYTES / size_of::<T>());
     for b in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
-        for i in groups(b) {
-            if AHEAD {
-                prefetch(x, i + line);
-                prefetch(y, i + line);
+        for i in slices(b) {
+            let (a, b) = (slice_at(x, i), slice_at(y, i));
+            for g in groups() {
+                if AHEAD {
+                    prefetch(x, i + g + line);
+                    prefetch(y, i + g + line);
+                }
+                sum.add(g, Group::load(a, g) * Group::load(b, g));
             }
-            sum.add(i, Group::load(x, i) * Group::load(y, i));
         }
         r.partial[0][b] = sum.sum();
     }

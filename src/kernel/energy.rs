@@ -1,6 +1,6 @@
 //! `sum <- sum_c w_c (a_c . b_c)` of two vector fields: 7 flops and 56 bytes per row (fp64).
 
-use super::group::{Group, Lanes, groups};
+use super::group::{Group, Lanes, groups, slice_at, slices};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -39,11 +39,16 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     let [w, a0, a1, a2, b0, b1, b2, ..] = r.own;
     for b in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
-        for i in groups(b) {
-            let t = Group::load(a0, i) * Group::load(b0, i);
-            let t = Group::load(a1, i).fma(Group::load(b1, i), t);
-            let t = Group::load(a2, i).fma(Group::load(b2, i), t);
-            sum.add(i, Group::load(w, i) * t);
+        for i in slices(b) {
+            let w = slice_at(w, i);
+            let [a0, a1, a2] = [slice_at(a0, i), slice_at(a1, i), slice_at(a2, i)];
+            let [b0, b1, b2] = [slice_at(b0, i), slice_at(b1, i), slice_at(b2, i)];
+            for g in groups() {
+                let t = Group::load(a0, g) * Group::load(b0, g);
+                let t = Group::load(a1, g).fma(Group::load(b1, g), t);
+                let t = Group::load(a2, g).fma(Group::load(b2, g), t);
+                sum.add(g, Group::load(w, g) * t);
+            }
         }
         r.partial[0][b] = sum.sum();
     }

@@ -13,16 +13,16 @@ use crate::node::BLOCK;
 /// Rows that CPU paths handle at once.
 pub const WIDTH: usize = 8;
 
-/// First rows of the groups of block `b`.
-#[inline(always)]
-pub fn groups(b: usize) -> std::iter::StepBy<Range<usize>> {
-    (b * BLOCK..(b + 1) * BLOCK).step_by(WIDTH)
-}
-
 /// First rows of the slices of block `b`.
 #[inline(always)]
 pub fn slices(b: usize) -> std::iter::StepBy<Range<usize>> {
     (b * BLOCK..(b + 1) * BLOCK).step_by(SLICE)
+}
+
+/// First rows of the groups of a slice, counted from its own first row.
+#[inline(always)]
+pub fn groups() -> std::iter::StepBy<Range<usize>> {
+    (0..SLICE).step_by(WIDTH)
 }
 
 /// `x[at .. at + WIDTH]`.
@@ -122,6 +122,15 @@ impl<T: Real> Group<T> {
         self
     }
 
+    /// The larger ones; the other where one is not a number.
+    #[inline(always)]
+    pub fn max(mut self, b: Self) -> Self {
+        for l in 0..WIDTH {
+            self.0[l] = self.0[l].max(b.0[l]);
+        }
+        self
+    }
+
     /// Magnitudes.
     #[inline(always)]
     pub fn abs(mut self) -> Self {
@@ -163,51 +172,59 @@ impl<T: Real> Neg for Group<T> {
 }
 
 /// Partial results of one block; the order of operations is that of `cl/common.cl`.
-pub struct Lanes<T>([T; LANES]);
+///
+/// Rows are added in one loop over [`slices`] around one over [`groups`], which is unrolled, so that
+/// lanes are registers: in one loop over the groups of a block they are found by address, and each
+/// sum waits for what was written there just before.
+pub struct Lanes<T>([Group<T>; LANES / WIDTH]);
 
 impl<T: Real> Lanes<T> {
     /// Before the first row.
-    pub const ZERO: Self = Self([T::ZERO; LANES]);
+    pub const ZERO: Self = Self([Group::ZERO; LANES / WIDTH]);
 
     /// Adds the terms of rows `i .. i + WIDTH`.
     #[inline(always)]
     pub fn add(&mut self, i: usize, term: Group<T>) {
-        for (lane, x) in chunk_mut(&mut self.0, i % LANES).iter_mut().zip(term.0) {
-            *lane = *lane + x;
-        }
+        let lanes = &mut self.0[i / WIDTH % (LANES / WIDTH)];
+        *lanes = *lanes + term;
     }
 
     /// Keeps the largest of the terms of rows `i .. i + WIDTH`, if any is above 0.
     #[inline(always)]
     pub fn maximum(&mut self, i: usize, term: Group<T>) {
-        for (lane, x) in chunk_mut(&mut self.0, i % LANES).iter_mut().zip(term.0) {
-            *lane = lane.max(x);
-        }
+        let lanes = &mut self.0[i / WIDTH % (LANES / WIDTH)];
+        *lanes = lanes.max(term);
     }
 
     /// Sum of the lanes.
     #[inline(always)]
-    pub fn sum(mut self) -> T {
-        let mut w = LANES / 2;
-        while w > 0 {
-            for l in 0..w {
-                self.0[l] = self.0[l] + self.0[l + w];
-            }
-            w /= 2;
-        }
-        self.0[0]
+    pub fn sum(self) -> T {
+        total::<T, false>(&{ self.0 })
     }
 
     /// Largest of the lanes.
     #[inline(always)]
-    pub fn largest(mut self) -> T {
-        let mut w = LANES / 2;
-        while w > 0 {
-            for l in 0..w {
-                self.0[l] = self.0[l].max(self.0[l + w]);
-            }
-            w /= 2;
-        }
-        self.0[0]
+    pub fn largest(self) -> T {
+        total::<T, true>(&{ self.0 })
     }
+}
+
+/// Sum, or the largest, of one half of the lanes with the other, until one is left. Not inlined, and
+/// given a copy: pairs of lanes are all that its end needs, and a compiler that sees it holds lanes
+/// in pairs in the loop over the rows, too, whatever the instruction set has.
+#[inline(never)]
+fn total<T: Real, const LARGEST: bool>(groups: &[Group<T>; LANES / WIDTH]) -> T {
+    let mut lanes = [T::ZERO; LANES];
+    for (to, group) in lanes.chunks_exact_mut(WIDTH).zip(groups) {
+        to.copy_from_slice(&group.0);
+    }
+    let mut w = LANES / 2;
+    while w > 0 {
+        for l in 0..w {
+            let (a, b) = (lanes[l], lanes[l + w]);
+            lanes[l] = if LARGEST { a.max(b) } else { a + b };
+        }
+        w /= 2;
+    }
+    lanes[0]
 }

@@ -1,6 +1,6 @@
 //! `sum w |u|^2` and `max |u|^2`: 8 flops and 32 bytes per row (fp64).
 
-use super::group::{Group, Lanes, groups};
+use super::group::{Group, Lanes, groups, slice_at, slices};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -41,11 +41,14 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     let [w, a, b, c, ..] = r.own;
     for block in 0..r.n / BLOCK {
         let (mut sum, mut largest) = (Lanes::ZERO, Lanes::ZERO);
-        for i in groups(block) {
-            let [a, b, c] = [Group::load(a, i), Group::load(b, i), Group::load(c, i)];
-            let q = a.fma(a, b.fma(b, c * c));
-            sum.add(i, Group::load(w, i) * q);
-            largest.maximum(i, q);
+        for i in slices(block) {
+            let [w, a, b, c] = [slice_at(w, i), slice_at(a, i), slice_at(b, i), slice_at(c, i)];
+            for g in groups() {
+                let [a, b, c] = [Group::load(a, g), Group::load(b, g), Group::load(c, g)];
+                let q = a.fma(a, b.fma(b, c * c));
+                sum.add(g, Group::load(w, g) * q);
+                largest.maximum(g, q);
+            }
         }
         r.partial[0][block] = sum.sum();
         r.partial[1][block] = largest.largest();

@@ -2,7 +2,7 @@
 //! one with the residual `r` in the place of `q` (reliable updates). 5 flops and 32 bytes per row
 //! (fp64).
 
-use super::group::{Group, Lanes, groups};
+use super::group::{Group, Lanes, groups, slice_at, slice_at_mut, slices};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -50,11 +50,14 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     let (k, anew) = (Group::splat(r.scalars[0]), r.scalars[0] == T::ZERO);
     for b in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
-        for i in groups(b) {
-            let v = Group::load(new, i);
-            let kept = k.fma(Group::load(p, i) - Group::load(old, i), v);
-            (if anew { v } else { kept }).store(p, i);
-            sum.add(i, v * v);
+        for i in slices(b) {
+            let (new, old, p) = (slice_at(new, i), slice_at(old, i), slice_at_mut(p, i));
+            for g in groups() {
+                let v = Group::load(new, g);
+                let kept = k.fma(Group::load(p, g) - Group::load(old, g), v);
+                (if anew { v } else { kept }).store(p, g);
+                sum.add(g, v * v);
+            }
         }
         r.partial[0][b] = sum.sum();
     }

@@ -1,7 +1,7 @@
 //! `f <- s k (b - m)`, `y <- d k x`, `|d f|^2`: into the system scaled to unit diagonal, d the root
 //! of the diagonal, s = 1/d, and k a unit in which squares are numbers. 8 flops and 48 bytes per row (fp64).
 
-use super::group::{Group, Lanes, groups};
+use super::group::{Group, Lanes, groups, slice_at, slice_at_mut, slices};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -46,12 +46,16 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     let (m, k) = (Group::splat(r.scalars[0]), Group::splat(r.scalars[1]));
     for block in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
-        for i in groups(block) {
-            let v = Group::load(s, i) * (k * (Group::load(b, i) - m));
-            let w = Group::load(d, i) * v;
-            v.store(f, i);
-            (Group::load(d, i) * (k * Group::load(x, i))).store(y, i);
-            sum.add(i, w * w);
+        for i in slices(block) {
+            let [b, x, s, d] = [slice_at(b, i), slice_at(x, i), slice_at(s, i), slice_at(d, i)];
+            let (f, y) = (slice_at_mut(f, i), slice_at_mut(y, i));
+            for g in groups() {
+                let v = Group::load(s, g) * (k * (Group::load(b, g) - m));
+                let w = Group::load(d, g) * v;
+                v.store(f, g);
+                (Group::load(d, g) * (k * Group::load(x, g))).store(y, g);
+                sum.add(g, w * w);
+            }
         }
         r.partial[0][block] = sum.sum();
     }

@@ -1,6 +1,6 @@
 //! `x <- s k y`: out of the system scaled to unit diagonal. 2 flops and 24 bytes per row (fp64).
 
-use super::group::{Group, groups};
+use super::group::{Group, groups, slice_at, slice_at_mut, slices};
 use super::{Flops, Kernel, Real, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -36,8 +36,11 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     let ([y, s, ..], x) = (r.own, &mut *r.out[0]);
     let k = Group::splat(r.scalars[0]);
     for b in 0..r.n / BLOCK {
-        for i in groups(b) {
-            (Group::load(s, i) * (k * Group::load(y, i))).store(x, i);
+        for i in slices(b) {
+            let (y, s, x) = (slice_at(y, i), slice_at(s, i), slice_at_mut(x, i));
+            for g in groups() {
+                (Group::load(s, g) * (k * Group::load(y, g))).store(x, g);
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 //! A device that runs ahead is given calls after the last one of a solve. They change nothing, on
 //! either side, and leave the sum, whatever part of the rows each side has by then.
 
-use super::group::{Group, Lanes, WIDTH, groups};
+use super::group::{Group, Lanes, WIDTH, groups, slice_at, slice_at_mut, slices};
 use super::pcg_scalars::{ALPHA, BETA, LENGTH, PATTERN, STOP, step_length};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
@@ -60,9 +60,12 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     if r.state[STOP] > T::of(1.0) {
         for b in 0..r.n / BLOCK {
             let mut sum = Lanes::ZERO;
-            for i in groups(b) {
-                let same = Group::load(residual, i);
-                sum.add(i, same * same);
+            for i in slices(b) {
+                let residual = slice_at(residual, i);
+                for g in groups() {
+                    let same = Group::load(residual, g);
+                    sum.add(g, same * same);
+                }
             }
             r.partial[0][b] = sum.sum();
         }
@@ -79,14 +82,18 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     }
     for b in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
-        for i in groups(b) {
-            let minus = lengths[i / WIDTH % lengths.len()];
-            let q = Group::load(p, i);
-            let new = minus.fma(Group::load(s, i), Group::load(residual, i));
-            alpha.fma(q, Group::load(y, i)).store(y, i);
-            new.store(residual, i);
-            beta.fma(q, new).store(p, i);
-            sum.add(i, new * new);
+        for i in slices(b) {
+            let (s, y, p) = (slice_at(s, i), slice_at_mut(y, i), slice_at_mut(p, i));
+            let residual = slice_at_mut(residual, i);
+            for g in groups() {
+                let minus = lengths[g / WIDTH % lengths.len()];
+                let q = Group::load(p, g);
+                let new = minus.fma(Group::load(s, g), Group::load(residual, g));
+                alpha.fma(q, Group::load(y, g)).store(y, g);
+                new.store(residual, g);
+                beta.fma(q, new).store(p, g);
+                sum.add(g, new * new);
+            }
         }
         r.partial[0][b] = sum.sum();
     }

@@ -1,7 +1,7 @@
 //! `sum <- x`: 8 bytes read per row (fp64).
 
 use super::{AHEAD_BYTES, prefetch};
-use crate::kernel::group::{Group, Lanes, WIDTH, groups};
+use crate::kernel::group::{Group, Lanes, WIDTH, groups, slice_at, slices};
 use crate::kernel::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
@@ -43,11 +43,14 @@ fn blocks<T: Real, const AHEAD: bool>(r: &mut Rows<'_, T>) {
     let (x, line) = (r.own[0], AHEAD_BYTES / size_of::<T>());
     for b in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
-        for i in groups(b) {
-            if AHEAD {
-                prefetch(x, i + line);
+        for i in slices(b) {
+            let rows = slice_at(x, i);
+            for g in groups() {
+                if AHEAD {
+                    prefetch(x, i + g + line);
+                }
+                sum.add(g, Group::load(rows, g));
             }
-            sum.add(i, Group::load(x, i));
         }
         r.partial[0][b] = sum.sum();
     }
