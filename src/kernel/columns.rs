@@ -6,7 +6,7 @@
 use super::Real;
 use super::group::{Group, WIDTH};
 use super::mat::SLICE;
-use super::stream::{AHEAD_BYTES, prefetch};
+use super::stream::{AHEAD_BYTES, prefetch, prefetch_second};
 
 /// Every row of a group.
 pub(super) const ALL: u32 = u32::MAX >> (SLICE - WIDTH);
@@ -30,16 +30,25 @@ pub(super) static PLACES: [[u8; WIDTH]; 1 << WIDTH] = {
     places
 };
 
-/// Values that are asked for ahead of time. Processors with AVX-512 get through a slice so fast that
-/// they have to ask earlier (Zen 5: 4.1M rows of a grid 10.1 -> 8.7 ms).
+/// Values that are asked for ahead of time. What has AVX-512 or AVX2 gets through a slice so fast
+/// that it has to ask earlier (4.1M rows of a grid, Zen 5 by AVX-512: 10.1 -> 8.7 ms; tetrahedra, Zen
+/// 4 by AVX2: a slice is 1280 bytes, and asking for 1024 ahead takes 6.1 ms, 2048 to 4096 5.7 ms).
 pub(super) const fn ahead<T: Real>() -> usize {
-    AHEAD_BYTES * if T::WIDE { 4 } else { 1 } / size_of::<T>()
+    AHEAD_BYTES * if T::WIDE || T::AVX2 { 4 } else { 1 } / size_of::<T>()
 }
 
+/// The same by AVX2 in a slice whose columns all follow each other, no nearer than the second-level
+/// cache: values are all that it reads from memory, in one stream, and more of it can be under way to
+/// that cache than to the first one. Zen 4, `couloir bench spmv --where cpu --device none --threads 1`:
+/// `--matrix grid:160` 17.2 -> 14.4 ms, `grid:100 --flush` 6.3 -> 3.6 ms (medians in turns, beside
+/// neighbours at work). Where columns are stored, too, it gains nothing (tetrahedra) or loses 13 %
+/// (nodes).
+const FAR_BYTES: usize = 8 * AHEAD_BYTES;
+
 /// The values of the rows of `mask`; -0 elsewhere. Those of the rows of `placed`, not 0, follow
-/// each other from `at` on; `EACH` row is among these.
+/// each other from `at` on; `EACH` row is among these. Later ones are asked for ahead, or `FAR` ahead.
 #[inline(always)]
-pub(super) fn values<T: Real, const P: usize, const EACH: bool>(
+pub(super) fn values<T: Real, const P: usize, const EACH: bool, const FAR: bool>(
     planes: [&[T]; P],
     at: usize,
     mask: u32,
@@ -47,7 +56,11 @@ pub(super) fn values<T: Real, const P: usize, const EACH: bool>(
 ) -> [Group<T>; P] {
     let mut v = [Group::ZERO; P];
     for p in 0..P {
-        prefetch(planes[p], at + ahead::<T>());
+        if FAR {
+            prefetch_second(planes[p], at + FAR_BYTES / size_of::<T>());
+        } else {
+            prefetch(planes[p], at + ahead::<T>());
+        }
         // SAFETY: all rows of `placed` have their values in the plane (see `Mat`).
         v[p] = Group(unsafe { T::spread::<EACH>(planes[p], at, placed) });
         if mask != ALL {

@@ -4,8 +4,9 @@
 //! A slice's steps are decoded once, and its sums are kept in the first-level cache: one pass
 //! over columns rather than rows.
 
+use super::affine::{sums_of, within};
 use super::group::{Group, WIDTH};
-use super::steps::{copied, places, regular, steps, within};
+use super::steps::{copied, places, steps};
 use super::stream::prefetch_second;
 use super::{MAX_PLANES, Real};
 
@@ -239,37 +240,22 @@ impl<'a, T: Real> Mat<'a, T> {
         }
         self.fetch_scattered(i + SLICE, x);
         let b = self.block(i);
-        let (packed, mut value, mut d) = (b.packed, b.value, 2 * b.differences);
+        let (packed, mut d) = (b.packed, 2 * b.differences);
         let (regular_steps, rest) = b.steps.split_at(b.ones);
         let (affine, ones) = regular_steps.split_at(b.affine);
         let (short, wide) = rest.split_at(b.short - b.ones);
         if !b.full && !within(regular_steps, i, x) {
             return self.row_by_row::<Q, P, X, S>(planes, x, i, &s);
         }
-        // As many sums at once as the registers hold, beside the masks of rows that lack entries.
-        let few = S * size_of::<T>() <= 8;
-        if b.full && few {
-            // SAFETY: every row has its entry in every step.
-            (s, value) = unsafe {
-                regular::<T, Q, P, X, S, GROUPS, true>(affine, ones, packed, i, 0, v, value, x, s)
-            };
-        } else if few && T::WIDE {
-            // SAFETY: as checked.
-            (s, value) = unsafe {
-                regular::<T, Q, P, X, S, GROUPS, false>(affine, ones, packed, i, 0, v, value, x, s)
-            };
-        } else {
-            let (low, high) = ([s[0], s[1]], [s[2], s[3]]);
-            // SAFETY: as above, or as checked.
-            let (low, _) = unsafe {
-                regular::<T, Q, P, X, S, 2, false>(affine, ones, packed, i, 0, v, value, x, low)
-            };
-            // SAFETY: as above.
-            let (high, next) = unsafe {
-                regular::<T, Q, P, X, S, 2, false>(affine, ones, packed, i, 2, v, value, x, high)
-            };
-            (s, value) = ([low[0], low[1], high[0], high[1]], next);
-        }
+        let mut value;
+        // SAFETY: every row has its entry in every step, or as checked.
+        (s, value) = unsafe {
+            if T::AVX2 && rest.is_empty() {
+                sums_of::<T, Q, P, X, S, true>(&b, affine, ones, i, v, x, s)
+            } else {
+                sums_of::<T, Q, P, X, S, false>(&b, affine, ones, i, v, x, s)
+            }
+        };
         if short.len() + wide.len() > 0 {
             s = steps::<T, Q, u16, P, X, S>(
                 short,

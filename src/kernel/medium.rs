@@ -94,10 +94,27 @@ static HALVES: [[i32; WIDTH]; SETS] = {
 
 impl<T: Real> Real for Medium<T> {
     members!();
-    const SINGLE: bool = true;
+    const AVX2: bool = true;
     #[inline(always)]
     fn fma(self, b: Self, c: Self) -> Self {
         Self(self.0.fma(b.0, c.0))
+    }
+    /// Half a cache line at once (convection coefficients of 96^3 cells 7.1 -> 5.7 ms).
+    #[inline(always)]
+    fn stream(group: &[Self; WIDTH], to: &mut [Self; WIDTH]) {
+        let (from, at) = (group.as_ptr().cast::<__m256i>(), to.as_mut_ptr());
+        if !at.cast::<__m256i>().is_aligned() {
+            *to = *group;
+            return;
+        }
+        for k in 0..size_of_val(group) / size_of::<__m256i>() {
+            // SAFETY: both are WIDTH numbers of 8 or 4 bytes, `at` is aligned; the instructions are
+            // there (see `Medium`).
+            unsafe {
+                let part = _mm256_loadu_si256(from.add(k));
+                _mm256_stream_si256(at.cast::<__m256i>().add(k), part);
+            }
+        }
     }
     #[inline(always)]
     // SAFETY: what the caller promises is told at `Real`.

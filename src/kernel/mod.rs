@@ -5,6 +5,7 @@
 //! counting bytes) follows from the shape. To add one: write `cl/<op>.cl` and
 //! `src/kernel/<op>.rs`, and add one word to the list at the end of this file.
 
+mod affine;
 pub mod columns;
 pub mod group;
 pub mod mat;

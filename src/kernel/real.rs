@@ -36,8 +36,8 @@ pub trait Real:
     const SOFT: bool = false;
     /// Whether masks are in registers of their own: see `wide.rs`.
     const WIDE: bool = false;
-    /// Whether packed entries that not all rows of a slice have are taken one by one: see `single.rs`.
-    const SINGLE: bool = false;
+    /// Whether it is AVX2's, which has few registers: see `mat.rs`, `columns.rs` and `single.rs`.
+    const AVX2: bool = false;
     /// Rounds to this precision.
     fn of(x: f64) -> Self;
     /// Widens.

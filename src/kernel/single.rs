@@ -36,7 +36,7 @@ pub(super) fn singly<
 ) -> (Sums<T, S>, usize) {
     let (planes, x, mut sums) = (each(planes), each(x), copied(s));
     let at = [i, *value, *d];
-    // SAFETY: SINGLE numbers, which alone come here, are where the processor has the instructions.
+    // SAFETY: AVX2 numbers, which alone come here, are where the processor has the instructions.
     let [taken, entries] =
         unsafe { apart::<T, Q, D, P, X, S>(steps, differences, at, &planes, &x, &mut sums) };
     *value += entries;

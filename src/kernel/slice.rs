@@ -1,10 +1,11 @@
 //! A slice of a matrix read group by group, its sums in registers all the while: for kernels that
 //! have so many sums per row that all groups' do not fit at once.
 
+use super::affine::within;
 use super::columns::{ALL, Difference, gather, one, values, window};
 use super::group::{Group, WIDTH};
 use super::mat::{Block, Mat, Terms};
-use super::steps::{or, places, within};
+use super::steps::{or, places};
 use super::{Real, SLICE};
 
 /// A slice of a matrix, and the vectors that its columns gather.
@@ -81,14 +82,18 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
             // SAFETY: as checked, or every row has its entry in every step.
             let x = unsafe { window_of(xs, column, self.inside) };
             if !b.packed || has == ALL {
-                let new = Q::add(values::<T, P, true>(v, at, ALL, ALL), x, s);
+                let new = Q::add(values::<T, P, true, false>(v, at, ALL, ALL), x, s);
                 s = if mask == u32::MAX {
                     new
                 } else {
                     or(has, new, s)
                 };
             } else if has != 0 {
-                s = or(has, Q::add(values::<T, P, false>(v, at, ALL, has), x, s), s);
+                s = or(
+                    has,
+                    Q::add(values::<T, P, false, false>(v, at, ALL, has), x, s),
+                    s,
+                );
             }
             value += places(mask, b.packed);
         }
@@ -207,7 +212,7 @@ fn gathered<
 ) -> [Group<T>; S] {
     let has = mask >> (g * WIDTH) & ALL;
     if !packed || has == ALL {
-        let v = values::<T, P, true>(planes, value, ALL, ALL);
+        let v = values::<T, P, true, false>(planes, value, ALL, ALL);
         let new = Q::add(
             v,
             gather::<T, D, X, true>(x, base, differences, d, ALL, ALL),
@@ -222,7 +227,7 @@ fn gathered<
     if has == 0 {
         return s;
     }
-    let v = values::<T, P, false>(planes, value, ALL, has);
+    let v = values::<T, P, false, false>(planes, value, ALL, has);
     or(
         has,
         Q::add(
