@@ -171,6 +171,9 @@ impl<T: Real> Neg for Group<T> {
     }
 }
 
+// A slice's first row is lane 0's.
+const _: () = assert!(SLICE.is_multiple_of(LANES));
+
 /// Partial results of one block; the order of operations is that of `cl/common.cl`.
 ///
 /// Rows are added in one loop over [`slices`] around one over [`groups`], which is unrolled, so that

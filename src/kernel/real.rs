@@ -36,7 +36,8 @@ pub trait Real:
     const SOFT: bool = false;
     /// Whether masks are in registers of their own: see `wide.rs`.
     const WIDE: bool = false;
-    /// Whether it is AVX2's, which has few registers: see `mat.rs`, `columns.rs` and `single.rs`.
+    /// Whether it is AVX2's, which has few registers: see `affine.rs`, `columns.rs` and
+    /// `single.rs`.
     const AVX2: bool = false;
     /// Rounds to this precision.
     fn of(x: f64) -> Self;
