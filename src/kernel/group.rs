@@ -231,3 +231,47 @@ fn total<T: Real, const LARGEST: bool>(groups: &[Group<T>; LANES / WIDTH]) -> T 
     }
     lanes[0]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes groups at places that are aligned and at others.
+    fn streamed<T: Real>() {
+        for at in 0..2 * WIDTH {
+            let mut to = vec![T::ZERO; 3 * WIDTH];
+            let mut group = Group::ZERO;
+            for (l, x) in group.0.iter_mut().enumerate() {
+                *x = T::of((1 + l) as f64);
+            }
+            group.put(&mut to, at, true);
+            flush_streams();
+            for (i, x) in to.into_iter().enumerate() {
+                let wanted = if (at..at + WIDTH).contains(&i) {
+                    1 + i - at
+                } else {
+                    0
+                };
+                assert_eq!(x.f64(), wanted as f64, "{} from {at}, at {i}", T::NAME);
+            }
+        }
+    }
+
+    #[test]
+    fn what_goes_past_the_caches_is_what_is_stored() {
+        streamed::<f64>();
+        streamed::<f32>();
+        #[cfg(target_arch = "x86_64")]
+        {
+            use crate::kernel::{medium::Medium, simd, wide::Wide};
+            if simd::has_v3() {
+                streamed::<Medium<f64>>();
+                streamed::<Medium<f32>>();
+            }
+            if simd::has_v4() {
+                streamed::<Wide<f64>>();
+                streamed::<Wide<f32>>();
+            }
+        }
+    }
+}
