@@ -66,8 +66,9 @@ pub(super) unsafe fn sums_of<
             regular::<T, Q, P, X, S, GROUPS, false, FAR>(affine, ones, packed, i, 0, v, value, x, s)
         };
     } else if T::AVX2 && P > 1 && S * size_of::<T>() > 16 {
-        // Values of several planes take registers, too: a group at a time (velocity correction of 96^3
-        // cells, 9.8 -> 6.5 ms).
+        // Values of several planes take registers, too: a group at a time (Zen 4, velocity correction,
+        // least of three runs 9.8 -> 6.5 ms: `couloir run cases/taylor-green.toml --steps 3 --threads 1
+        // --device none --set "mesh.box.cells=[96,96,96]" --set poisson.tolerance=1e-2`).
         for g in 0..GROUPS {
             // SAFETY: as above, or as checked.
             let ([sums], next) = unsafe {

@@ -45,13 +45,13 @@ fn blocks<T: Real, const AHEAD: bool>(r: &mut Rows<'_, T>) {
     for b in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
         for i in slices(b) {
-            let (a, b) = (slice_at(x, i), slice_at(y, i));
+            let (u, v) = (slice_at(x, i), slice_at(y, i));
             for g in groups() {
                 if AHEAD {
                     prefetch(x, i + g + line);
                     prefetch(y, i + g + line);
                 }
-                sum.add(g, Group::load(a, g) * Group::load(b, g));
+                sum.add(g, Group::load(u, g) * Group::load(v, g));
             }
         }
         r.partial[0][b] = sum.sum();
