@@ -159,6 +159,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], item: usize) -> String {
     source.push_str(include_str!("../../cl/loads.cl"));
     source.push_str(include_str!("../../cl/matrix.cl"));
     source.push_str(include_str!("../../cl/usual.cl"));
+    source.push_str(include_str!("../../cl/several.cl"));
     source.push_str(include_str!("../../cl/total.cl"));
     for k in kernels {
         let streamed = u8::from(streamed(&k.shape, item));

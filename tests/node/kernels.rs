@@ -90,25 +90,9 @@ fn single_precision_on_cpu_and_every_device() {
     check::<f32>(&configs(|_| true), "fp32");
 }
 
-/// As on a GPU: one row per work-item, sums by way of local memory. The launch parameters of a
-/// process are fixed, so this test runs itself in another.
+/// As on a GPU: one row per work-item, sums by way of local memory.
 #[test]
 fn kernels_of_one_row_per_work_item() {
-    const SELF: &str = "kernels::kernels_of_one_row_per_work_item";
-    const FILE: &str = "COULOIR_TUNING";
-    if std::env::var_os(FILE).is_some() {
-        let mut all = configs(|d| d.fp64);
-        all.retain(|c| c.device != DeviceChoice::None && c.memory == Some(MemoryKind::Discrete));
-        assert!(!all.is_empty());
-        let (sizes, cuts) = ([257, 7 * BLOCK + 31], [0.5, 1.0]);
-        check_at::<f64>(&all[..1], "one row, fp64", &sizes, &cuts);
-        return check_at::<f32>(&all[..1], "one row, fp32", &sizes, &cuts);
-    }
-    let on_device = |c: &Config| c.memory == Some(MemoryKind::Discrete);
-    if !configs(|d| d.fp64).iter().any(on_device) {
-        return eprintln!("SKIPPED: no device with double precision");
-    }
-    let file = std::env::temp_dir().join(format!("couloir-one-row-{}.toml", std::process::id()));
     // PoCL 3.1 on 32-bit ARM mixes sums and maxima up in groups of more than one, whether or not it
     // is told to unroll; its devices are not asked to (they add by one), and the self-check refuses
     // one that is.
@@ -118,11 +102,57 @@ fn kernels_of_one_row_per_work_item() {
     } else {
         "adding = 16\n"
     };
-    let text = "[[device]]\nmatch = \"\"\nvector = 1\nrows = \"vector\"\n\
-                [[device]]\nmatch = \"software\"\nvector = 1\nrows = \"vector\"\n";
-    std::fs::write(&file, text.to_owned() + adding).unwrap();
+    launched(
+        "kernels::kernels_of_one_row_per_work_item",
+        &format!("vector = 1\nrows = \"vector\"\n{adding}"),
+    );
+}
+
+/// As on a Mali with registers of 128 bits.
+#[test]
+fn kernels_of_two_rows_per_instruction() {
+    launched(
+        "kernels::kernels_of_two_rows_per_instruction",
+        "vector = 2\nrows = \"block\"\n",
+    );
+}
+
+#[test]
+fn kernels_of_four_rows_per_instruction() {
+    launched(
+        "kernels::kernels_of_four_rows_per_instruction",
+        "vector = 4\nrows = \"block\"\n",
+    );
+}
+
+/// Checks the kernels with these launch parameters, which are fixed for a process: the test of that
+/// `name` runs itself in another.
+fn launched(name: &str, parameters: &str) {
+    const FILE: &str = "COULOIR_TUNING";
+    if std::env::var_os(FILE).is_some() {
+        let mut all = configs(|d| d.fp64);
+        all.retain(|c| c.device != DeviceChoice::None && c.memory == Some(MemoryKind::Discrete));
+        assert!(!all.is_empty());
+        let (sizes, cuts) = ([257, 7 * BLOCK + 31], [0.5, 1.0]);
+        check_at::<f64>(&all[..1], name, &sizes, &cuts);
+        return check_at::<f32>(&all[..1], name, &sizes, &cuts);
+    }
+    let on_device = |c: &Config| c.memory == Some(MemoryKind::Discrete);
+    if !configs(|d| d.fp64).iter().any(on_device) {
+        return eprintln!("SKIPPED: no device with double precision");
+    }
+    let file = std::env::temp_dir().join(format!(
+        "couloir-{}-{}.toml",
+        name.replace("::", "-"),
+        std::process::id()
+    ));
+    let text = format!(
+        "[[device]]\nmatch = \"\"\nvector = 1\nrows = \"vector\"\n\
+         [[device]]\nmatch = \"software\"\n{parameters}"
+    );
+    std::fs::write(&file, text).unwrap();
     let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([SELF, "--exact", "--nocapture"])
+        .args([name, "--exact", "--nocapture"])
         .env(FILE, &file)
         .output()
         .unwrap();

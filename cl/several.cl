@@ -1,0 +1,176 @@
+/* Several rows at a time, of a device that is a core with vector instructions: part of EACH_ENTRY
+   (matrix.cl). Where slices are not packed, a loop for each kind of step, so that the compiler knows
+   where values and columns are. */
+#if VECTOR > 1
+#define ALL_ROWS (0xffffffffu >> (32 - VECTOR))
+#define EACH_ENTRY(e, m, i, DO)                                                                   \
+    {                                                                                             \
+        Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                               \
+        uint k_ = 0;                                                                              \
+        if (!(s_.flags & PACKED_)) {                                                              \
+            STEPS_(e, s_.affine, affine_(&s_, k_), DO)                                            \
+            STEPS_(e, s_.ones, one_(&s_, k_), DO)                                                 \
+            STEPS_(e, s_.end, gathered_(&s_, k_), DO)                                             \
+        } else                                                                                    \
+            STEPS_(e, s_.end, packed_(&s_, k_), DO)                                               \
+    }
+#define STEPS_(e, end, next, DO)                                                                  \
+    for (; k_ < end; ++k_) {                                                                      \
+        const Entry e = next;                                                                     \
+        if (e.mask) {                                                                             \
+            DO;                                                                                   \
+        }                                                                                         \
+    }
+
+typedef struct {
+    uint mask;   /* of the rows at hand, those that have the entry */
+    uint value;  /* the first one's value */
+    uint one;    /* it stands for all */
+    uint gaps;   /* rows that lack the entry have a place, too */
+    uint affine; /* columns follow each other from base on; else they are base and a difference */
+    uint wide;   /* of a word, not half of one */
+    uint base;
+    __global const uint *words;
+    __global const ushort *halves;
+} Entry;
+
+/* What steps of all kinds have in common. */
+INLINE_ Entry entry_(const Slice_ *s, uint2 step) {
+    Entry e;
+    e.mask = s->flags & FULL_ ? ALL_ROWS : step.s0 >> s->lane & ALL_ROWS;
+    e.base = s->first + step.s1;
+    e.one = e.wide = 0;
+    e.affine = e.gaps = 1;
+    return e;
+}
+
+INLINE_ Entry affine_(Slice_ *s, uint k) {
+    Entry e = entry_(s, STEP_(*s, k));
+    e.base += s->lane;
+    e.value = s->values + s->lane;
+    s->values += SLICE;
+    return e;
+}
+
+INLINE_ Entry one_(Slice_ *s, uint k) {
+    Entry e = entry_(s, STEP_(*s, k));
+    e.base += s->lane;
+    e.one = 1;
+    e.value = s->values++;
+    return e;
+}
+
+INLINE_ Entry gathered_(Slice_ *s, uint k) {
+    Entry e = entry_(s, STEP_(*s, k));
+    e.affine = 0;
+    e.wide = k >= s->shorts;
+    e.value = s->values + s->lane;
+    s->values += SLICE;
+    if (k == s->shorts)
+        s->taken += s->taken & 1;
+    e.words = &WORD_(*s, s->taken / 2 + s->lane);
+    e.halves = &HALF_(*s, s->taken + s->lane);
+    s->taken += e.wide ? 2 * SLICE : SLICE;
+    return e;
+}
+
+/* Of any kind, in a slice whose rows without an entry have no place. */
+INLINE_ Entry packed_(Slice_ *s, uint k) {
+    const uint2 step = STEP_(*s, k);
+    const uint all = COUNT_(step.s0), before = COUNT_(step.s0 & ((1u << s->lane) - 1u));
+    Entry e = entry_(s, step);
+    e.affine = k < s->ones;
+    e.wide = k >= s->shorts;
+    e.one = e.affine && k >= s->affine;
+    e.gaps = 0;
+    e.base += e.affine ? s->lane : 0;
+    e.value = s->values + (e.one ? 0 : before);
+    if (k == s->shorts)
+        s->taken += s->taken & 1;
+    e.words = &WORD_(*s, s->taken / 2 + before);
+    e.halves = &HALF_(*s, s->taken + before);
+    s->values += e.one ? 1 : all;
+    s->taken += e.affine ? 0 : e.wide ? 2 * all : all;
+    return e;
+}
+
+#define VALUE(p, e) value_(p, &(e))
+#define GATHER(x, e) gather_(x, &(e))
+/* Asks for values ahead of time, as the CPU's own kernels do. PoCL's prefetch does nothing. */
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define FETCH_(p) __builtin_prefetch((const void *)((size_t)(p) + 4096))
+#else
+#define FETCH_(p)
+#endif
+
+/* v where the mask has the row, else `other`. */
+#if PAIRED
+#define BITS_ 32
+typedef PASTE(uint, VECTOR) bitsv;
+#else
+#define BITS_ 64
+typedef PASTE(ulong, VECTOR) bitsv;
+#endif
+#define LEFT_2 1, 0
+#define LEFT_4 3, 2, 1, 0
+#define LEFT_8 7, 6, 5, 4, 3, 2, 1, 0
+INLINE_ realv has_(realv v, uint mask, REAL other) {
+    if (mask == ALL_ROWS)
+        return v;
+    /* Each row's bit becomes the highest. */
+    const bitsv left = (bitsv)(PASTE(LEFT_, VECTOR)) + (bitsv)(BITS_ - VECTOR);
+    return select((realv)(other), v, (bitsv)(mask) << left);
+}
+
+/* f(l) for each row l at hand, in registers: what goes by way of memory in parts is waited for. */
+#define ROWS_2_(f) f(0), f(1)
+#define ROWS_4_(f) ROWS_2_(f), f(2), f(3)
+#define ROWS_8_(f) ROWS_4_(f), f(4), f(5), f(6), f(7)
+#define ROWS_(f) (realv)(CASE_(CASE_(ROWS_, VECTOR), _)(f))
+
+/* The place of row l among those that have the entry; 0 where it lacks it. */
+INLINE_ uint place_(uint mask, uint l) {
+    return mask >> l & 1 ? COUNT_(mask & ((1u << l) - 1u)) : 0;
+}
+
+INLINE_ realv value_(__global const REAL *p, const Entry *e) {
+    const REAL none = (REAL)(-0.0f);
+    p += e->value;
+    if (e->one)
+        return has_((realv)(*p), e->mask, none);
+    FETCH_(p);
+    if (e->gaps || e->mask == ALL_ROWS)
+        return has_(LOAD(p, 0), e->mask, none);
+#define PACKED_VALUE_(l) p[place_(e->mask, l)]
+    return has_(ROWS_(PACKED_VALUE_), e->mask, none);
+}
+
+INLINE_ realv gather_(__global const REAL *x, const Entry *e) {
+#define WORD_COLUMN_(l) x[e->base + e->words[l]]
+#define HALF_COLUMN_(l) x[e->base + e->halves[l]]
+#define WORD_PACKED_(l) x[e->base + e->words[place_(e->mask, l)]]
+#define HALF_PACKED_(l) x[e->base + e->halves[place_(e->mask, l)]]
+    realv v;
+    if (e->affine) {
+        /* No column is before the first one, nor beyond the last where the last row has one. */
+        if (e->mask >> (VECTOR - 1) && e->base < -(uint)VECTOR)
+            v = LOAD(x, e->base);
+        else {
+            REAL each[VECTOR];
+            for (uint l = 0; l < VECTOR; ++l)
+                each[l] = e->mask >> l & 1 ? x[e->base + l] : (REAL)(0);
+            v = LOAD(each, 0);
+        }
+    } else if (e->gaps || e->mask == ALL_ROWS) {
+        /* A row that lacks the entry has a column that can be read. */
+        if (e->wide)
+            v = ROWS_(WORD_COLUMN_);
+        else
+            v = ROWS_(HALF_COLUMN_);
+    } else if (e->wide)
+        v = ROWS_(WORD_PACKED_);
+    else
+        v = ROWS_(HALF_PACKED_);
+    return has_(v, e->mask, (REAL)(0));
+}
+#endif
