@@ -5,9 +5,10 @@ use crate::kernel::Real;
 use crate::node::Node;
 use crate::sparse::Sell;
 
-/// The first half of the rows like those of a grid of 4 to 7 neighbours, some entries missing; then rows of six entries
-/// anywhere, some of five; the last quarter of 0 to 9, some empty, one long. So every kind of step
-/// is there (32-bit ones where `cols` are many), in slices that are full, have gaps and are packed.
+/// The first half of the rows like those of a grid of 4 to 7 neighbours, some entries missing, one
+/// neighbour before the first column at first; then rows of six entries anywhere, some of five; the
+/// last quarter of 0 to 9, some empty, one long. So every kind of step is there (32-bit ones where
+/// `cols` are many), in slices that are full, have gaps and are packed.
 pub(super) fn random<T: Real>(
     node: &Node,
     rows: usize,
@@ -20,7 +21,7 @@ pub(super) fn random<T: Real>(
     let neighbours = 4 + rng.usize(..4);
     for i in 0..rows {
         let mut row: Vec<u32> = if i < rows / 2 {
-            let near = [i, i + 1, i + 3, i.abs_diff(17), i + 40, i + 2, i + 55];
+            let near = [i, i + 1, i + 3, i.wrapping_sub(17), i + 40, i + 2, i + 55];
             let near = near.into_iter().take(neighbours);
             near.filter(|_| rng.usize(..150) > 0)
                 .map(|j| j as u32)
