@@ -134,8 +134,8 @@ fn launched(name: &str, parameters: &str) {
         all.retain(|c| c.device != DeviceChoice::None && c.memory == Some(MemoryKind::Discrete));
         assert!(!all.is_empty());
         let (sizes, cuts) = ([257, 7 * BLOCK + 31], [0.5, 1.0]);
-        check_at::<f64>(&all[..1], name, &sizes, &cuts);
-        return check_at::<f32>(&all[..1], name, &sizes, &cuts);
+        check_at::<f64>(&all[..1], &format!("{name}, fp64"), &sizes, &cuts);
+        return check_at::<f32>(&all[..1], &format!("{name}, fp32"), &sizes, &cuts);
     }
     let on_device = |c: &Config| c.memory == Some(MemoryKind::Discrete);
     if !configs(|d| d.fp64).iter().any(on_device) {
