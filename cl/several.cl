@@ -8,15 +8,15 @@
         Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                               \
         uint k_ = 0;                                                                              \
         if (!(s_.flags & PACKED_)) {                                                              \
-            STEPS_(e, s_.affine, affine_(&s_, k_), DO)                                            \
-            STEPS_(e, s_.ones, one_(&s_, k_), DO)                                                 \
-            STEPS_(e, s_.end, gathered_(&s_, k_), DO)                                             \
+            STEPS_(e, s_.affine, true, false, false, DO)                                          \
+            STEPS_(e, s_.ones, true, true, false, DO)                                             \
+            STEPS_(e, s_.end, false, false, false, DO)                                            \
         } else                                                                                    \
-            STEPS_(e, s_.end, packed_(&s_, k_), DO)                                               \
+            STEPS_(e, s_.end, k_ < s_.ones, k_ >= s_.affine && k_ < s_.ones, true, DO)            \
     }
-#define STEPS_(e, end, next, DO)                                                                  \
+#define STEPS_(e, end, affine, one, packed, DO)                                                   \
     for (; k_ < end; ++k_) {                                                                      \
-        const Entry e = next;                                                                     \
+        const Entry e = entry_(&s_, k_, affine, one, packed);                                     \
         if (e.mask) {                                                                             \
             DO;                                                                                   \
         }                                                                                         \
@@ -34,63 +34,25 @@ typedef struct {
     __global const ushort *halves;
 } Entry;
 
-/* What steps of all kinds have in common. */
-INLINE_ Entry entry_(const Slice_ *s, uint2 step) {
+/* What step k is; most of it the compiler knows. */
+INLINE_ Entry entry_(Slice_ *s, uint k, bool affine, bool one, bool packed) {
+    const uint2 step = STEP_(*s, k);
+    const uint all = packed ? COUNT_(step.s0) : SLICE;
+    const uint before = packed ? COUNT_(step.s0 & ((1u << s->lane) - 1u)) : s->lane;
     Entry e;
     e.mask = s->flags & FULL_ ? ALL_ROWS : step.s0 >> s->lane & ALL_ROWS;
-    e.base = s->first + step.s1;
-    e.one = e.wide = 0;
-    e.affine = e.gaps = 1;
-    return e;
-}
-
-INLINE_ Entry affine_(Slice_ *s, uint k) {
-    Entry e = entry_(s, STEP_(*s, k));
-    e.base += s->lane;
-    e.value = s->values + s->lane;
-    s->values += SLICE;
-    return e;
-}
-
-INLINE_ Entry one_(Slice_ *s, uint k) {
-    Entry e = entry_(s, STEP_(*s, k));
-    e.base += s->lane;
-    e.one = 1;
-    e.value = s->values++;
-    return e;
-}
-
-INLINE_ Entry gathered_(Slice_ *s, uint k) {
-    Entry e = entry_(s, STEP_(*s, k));
-    e.affine = 0;
+    e.one = one;
+    e.gaps = !packed;
+    e.affine = affine;
     e.wide = k >= s->shorts;
-    e.value = s->values + s->lane;
-    s->values += SLICE;
-    if (k == s->shorts)
-        s->taken += s->taken & 1;
-    e.words = &WORD_(*s, s->taken / 2 + s->lane);
-    e.halves = &HALF_(*s, s->taken + s->lane);
-    s->taken += e.wide ? 2 * SLICE : SLICE;
-    return e;
-}
-
-/* Of any kind, in a slice whose rows without an entry have no place. */
-INLINE_ Entry packed_(Slice_ *s, uint k) {
-    const uint2 step = STEP_(*s, k);
-    const uint all = COUNT_(step.s0), before = COUNT_(step.s0 & ((1u << s->lane) - 1u));
-    Entry e = entry_(s, step);
-    e.affine = k < s->ones;
-    e.wide = k >= s->shorts;
-    e.one = e.affine && k >= s->affine;
-    e.gaps = 0;
-    e.base += e.affine ? s->lane : 0;
-    e.value = s->values + (e.one ? 0 : before);
+    e.value = s->values + (one ? 0 : before);
+    e.base = s->first + step.s1 + (affine ? s->lane : 0);
     if (k == s->shorts)
         s->taken += s->taken & 1;
     e.words = &WORD_(*s, s->taken / 2 + before);
     e.halves = &HALF_(*s, s->taken + before);
-    s->values += e.one ? 1 : all;
-    s->taken += e.affine ? 0 : e.wide ? 2 * all : all;
+    s->values += one ? 1 : all;
+    s->taken += affine ? 0 : e.wide ? 2 * all : all;
     return e;
 }
 
