@@ -22,6 +22,7 @@ pub use buffer::Buffer;
 pub use device::Device;
 pub use pool::Pool;
 pub use shares::Shares;
+pub use topology::Caches;
 pub use tree::Tree;
 pub use tuning::Tuning;
 
@@ -132,8 +133,8 @@ pub struct Node {
     pub device: Option<Rc<Device>>,
     /// How new buffers are held.
     pub memory: MemoryKind,
-    /// The cores' last cache, in bytes.
-    pub cache_bytes: f64,
+    /// The cores' caches.
+    pub caches: Caches,
     /// What a user should know about how the node was made up, one sentence each.
     pub notes: Vec<String>,
 }
@@ -198,7 +199,7 @@ impl Node {
             pool,
             device,
             memory,
-            cache_bytes: topology::last_cache_bytes(),
+            caches: Caches::of(&Tree::at("/")),
             notes,
         })
     }
@@ -210,7 +211,7 @@ impl Node {
             pool: Rc::clone(&self.pool),
             device: None,
             memory: MemoryKind::Host,
-            cache_bytes: self.cache_bytes,
+            caches: self.caches,
             notes: Vec::new(),
         }
     }

@@ -8,8 +8,10 @@ use nix::unistd::Pid;
 
 use super::Tree;
 
+mod caches;
 mod siblings;
 
+pub use caches::Caches;
 pub use siblings::{apart, together};
 
 const CPU: &str = "sys/devices/system/cpu";
@@ -207,19 +209,4 @@ pub fn host_name() -> String {
         .ok()
         .and_then(|n| n.into_string().ok())
         .unwrap_or_else(|| "unknown".into())
-}
-
-/// Assumed where the system does not say.
-const CACHE_BYTES: f64 = (8 << 20) as f64;
-
-/// Size of the first core's largest cache.
-pub fn last_cache_bytes() -> f64 {
-    let size = |k: usize| -> Option<f64> {
-        let file = format!("/sys/devices/system/cpu/cpu0/cache/index{k}/size");
-        let text = std::fs::read_to_string(file).ok()?;
-        let kib: f64 = text.trim().strip_suffix('K')?.parse().ok()?;
-        Some(1024.0 * kib)
-    };
-    let sizes = (0..8).map_while(size);
-    sizes.reduce(f64::max).unwrap_or(CACHE_BYTES)
 }

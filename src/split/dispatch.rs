@@ -52,7 +52,7 @@ impl<T: Real> Engine<T> {
             mats: [Mat::default(); 2],
             scalars: o.scalars,
             state: &[],
-            stream: site.stats.call_bytes > self.node.cache_bytes,
+            stream: site.stats.call_bytes > self.node.caches.last_bytes as f64,
         };
         // What is gathered is shared first: `share_parts` below must come after every `share`.
         let [reach_to, reach_from] = reach(o.mats, cut);
