@@ -13,7 +13,8 @@
 #define FULL_ (1u << 31)
 #define PACKED_ (1u << 30)
 #define USUAL_ (1u << 29)
-#define WIDE_STEPS_(at) ((at).s3 & ~(FULL_ | PACKED_ | USUAL_))
+#define FAR_ (1u << 28) /* means something to the CPU alone */
+#define WIDE_STEPS_(at) ((at).s3 & ~(FULL_ | PACKED_ | USUAL_ | FAR_))
 #define INLINE_ static inline __attribute__((always_inline))
 #ifndef UNROLL_
 #define UNROLL_ _Pragma("unroll")

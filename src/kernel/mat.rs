@@ -20,8 +20,11 @@ pub(crate) const FULL: u32 = 1 << 31;
 pub(crate) const PACKED: u32 = 1 << 30;
 /// The same: its steps are at the distances that most slices have. Devices alone look at it.
 pub(crate) const USUAL: u32 = 1 << 29;
+/// The same: some columns are too far apart for 16 bits, in vectors that a core's second-level cache
+/// does not hold. The CPU alone looks at it.
+pub(crate) const FAR: u32 = 1 << 28;
 /// All of these.
-pub(crate) const FLAGS: u32 = FULL | PACKED | USUAL;
+pub(crate) const FLAGS: u32 = FULL | PACKED | USUAL | FAR;
 
 /// A matrix for reading. Made only from a [`Sell`](crate::sparse::Sell), which guarantees that
 /// every value of a step lies in every plane, every difference in its index block, and every
@@ -174,17 +177,16 @@ impl<'a, T: Real> Mat<'a, T> {
     /// all the misses under way that it can have; the second one has room for more (tetrahedra in
     /// random order, 200K: without, into the first level, into the second 2.8, 2.3, 1.9 ms on a Zen 4
     /// by AVX2, 2.4, 2.6, 1.8 ms on a Zen 5 by AVX-512, there 1.6M 41, 48, 18 ms: `couloir bench spmv
-    /// --matrix tet:N --order random --where cpu --device none --threads 1 --flush`).
+    /// --matrix tet:N --order random --where cpu --device none --threads 1 --flush`). What this cache
+    /// holds is not asked for (Xeon by AVX-512 with 2 MiB of it, the same without `--flush`: 100K
+    /// 0.58 -> 0.36 ms, 200K 1.16 -> 0.93; with it 200K 1.90 -> 1.75).
     #[inline(always)]
     pub(super) fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
-        if i / SLICE >= self.slices.len() {
+        if self.slices.get(i / SLICE).is_none_or(|s| s[3] & FAR == 0) {
             return;
         }
         let b = self.block(i);
         let (short, wide) = b.steps[b.ones..].split_at(b.short - b.ones);
-        if wide.is_empty() {
-            return;
-        }
         let mut halves = 2 * b.differences;
         for &[mask, _] in short {
             halves += places(mask, b.packed);

@@ -11,6 +11,7 @@ use super::Sell;
 use super::encode::{Encoder, Lines};
 use super::reads::Reads;
 use super::usual;
+use crate::kernel::mat::{FAR, FLAGS};
 use crate::kernel::{MAX_PLANES, Real, SLICE};
 use crate::node::{BLOCK, Node, padded};
 use crate::sparse::Csr;
@@ -136,6 +137,15 @@ impl Layout {
             usual,
         })
     }
+
+    /// Flags the slices that have 32-bit steps.
+    fn mark_far(&mut self) {
+        for slice in self.slices.chunks_exact_mut(4) {
+            if slice[3] & !FLAGS > 0 {
+                slice[3] |= FAR;
+            }
+        }
+    }
 }
 
 impl Part {
@@ -197,7 +207,10 @@ impl<T: Real> Sell<T> {
         fixed: bool,
     ) -> Result<(Self, Vec<u32>)> {
         check(rows, cols, row_ptr, col, planes)?;
-        let layout = Layout::new(rows, row_ptr, col, fixed.then_some(planes))?;
+        let mut layout = Layout::new(rows, row_ptr, col, fixed.then_some(planes))?;
+        if cols * size_of::<T>() > node.caches.second_bytes {
+            layout.mark_far();
+        }
         let inner = inner_rows(rows, row_ptr, col);
         let planes = planes
             .iter()

@@ -22,7 +22,7 @@
 //! | 1 | where its values begin |
 //! | 1 | where its index block begins |
 //! | 1 | numbers of steps: affine (8 bits), affine with one value for all rows (8), 16-bit (16) |
-//! | 1 | number of 32-bit steps; highest bit: every mask is full; the next: packed |
+//! | 1 | number of 32-bit steps; the highest bits are flags: see `kernel/mat.rs` |
 //!
 //! Its index block:
 //!

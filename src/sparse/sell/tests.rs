@@ -5,7 +5,7 @@ mod bytes;
 use super::encode::Encoder;
 use super::*;
 use crate::kernel::group::{Group, WIDTH};
-use crate::kernel::mat::{self, FLAGS, PACKED, Products, parts, zero};
+use crate::kernel::mat::{self, FAR, FLAGS, PACKED, Products, parts, zero};
 use crate::node::{Config, DeviceChoice};
 
 fn node() -> Node {
@@ -107,7 +107,7 @@ fn every_shape_of_matrix_decodes_to_itself() {
 
 #[test]
 fn slices_see_what_each_row_has_in_the_order_of_its_sum() {
-    let node = node();
+    let mut node = node();
     let lengths: Vec<usize> = (0..600)
         .map(|i| if i % 50 < 40 { 6 } else { i % 7 })
         .collect();
@@ -118,9 +118,18 @@ fn slices_see_what_each_row_has_in_the_order_of_its_sum() {
         grid(9, even),
     ] {
         let x: Vec<f64> = (0..a.cols).map(|j| 1.0 / (j as f64 + 3.0)).collect();
-        for s in [Sell::<f64>::from_csr(&node, &a), Sell::fixed(&node, &a)] {
+        for (fixed, second_bytes) in [(false, 0), (false, usize::MAX), (true, 0)] {
+            // Columns that are far apart are asked for ahead, or not.
+            node.caches.second_bytes = second_bytes;
+            let s = match fixed {
+                true => Sell::<f64>::fixed(&node, &a),
+                false => Sell::from_csr(&node, &a),
+            };
             let s = s.unwrap();
             let m = s.view(false, true).unwrap();
+            let far = |s: &[u32; 4]| s[3] & FAR != 0;
+            let expected = a.cols > usize::from(u16::MAX) && second_bytes == 0;
+            assert_eq!(m.slices.iter().any(far), expected);
             for i in (0..a.rows).step_by(SLICE) {
                 for (i, [got]) in parts(i, m.sums(Products, [0], [&x], i, zero())) {
                     for l in (0..WIDTH).filter(|l| i + l < a.rows) {
