@@ -7,10 +7,9 @@ use crate::node::Tree;
 const LAST_BYTES: usize = 8 << 20;
 
 /// No last cache is taken to be larger. A virtual machine tells that of its host, most of which is its
-/// neighbours': where one told 480 MiB, one core's reads slowed from 29 to 20 GB/s between 64 and
-/// 128 MiB, and products of 95 MB or more are 8 % faster with stores past the caches (Xeon by AVX-512,
-/// `couloir bench spmv --matrix grid:N --where cpu --device none --threads 1`: N = 110 3.74 -> 3.41 ms,
-/// 160 21.6 -> 19.9; N = 100 2.48, 2.46).
+/// neighbours': where one told 480 MiB, products of 95 MB or more are 8 % faster with stores past the
+/// caches (Xeon by AVX-512, `couloir bench spmv --matrix grid:N --where cpu --device none --threads 1`:
+/// N = 110 3.73 -> 3.41 ms, 160 21.6 -> 19.9; N = 100 2.48, 2.46).
 const MOST_BYTES: usize = 96 << 20;
 
 /// Sizes of the first core's caches.
