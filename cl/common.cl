@@ -9,6 +9,7 @@
    ADDING   work-items of a group that adds partial results up; may be left out
    UNROLL_  what stands before a loop to unroll; nothing for a software device
    STREAMED 1 in kernels that only reduce vectors, where ITEM is less than BLOCK
+   BACKWARD 1 in kernels whose groups take the rows from the last to the first
    SMALL    1 in a program of kernels that need few registers: one matrix, one vector
    Results must not depend on the device: fused multiply-adds are written out, and the compiler
    may not make others. */
@@ -28,16 +29,27 @@ typedef PASTE(REAL, VECTOR) realv;
 #define STORE(p, i, v) PASTE(vstore, VECTOR)((v), 0, (p) + (i))
 #endif
 
+/* The number of this work-item, in the order of its rows. */
+#define THIS_ CASE_(THIS_, BACKWARD)
+#define THIS_0 get_global_id(0)
+#if ITEM == VECTOR
+#define THIS_1                                                              \
+    (get_global_offset(0) + get_local_id(0) +                               \
+     (get_num_groups(0) - 1 - get_group_id(0)) * get_local_size(0))
+#else
+#define THIS_1 THIS_0
+#endif
+
 /* The rows of this work-item, VECTOR at a time: i, .., i+VECTOR-1. Where a kernel is STREAMED (1),
    LANES / VECTOR work-items have a block, each the rows of its lanes; a group has one block or two. */
 #define EACH_ROW(i) CASE_(EACH_ROW_, STREAMED)(i)
 #if ITEM == VECTOR
 #define EACH_ROW_0(i)                                                       \
-    for (size_t i = get_global_id(0) * ITEM, PASTE(i, _more) = 1;           \
+    for (size_t i = THIS_ * ITEM, PASTE(i, _more) = 1;                      \
          PASTE(i, _more); PASTE(i, _more) = 0)
 #else
 #define EACH_ROW_0(i)                                                       \
-    for (size_t i = get_global_id(0) * ITEM, PASTE(i, _end) = i + ITEM;     \
+    for (size_t i = THIS_ * ITEM, PASTE(i, _end) = i + ITEM;                \
          i < PASTE(i, _end); i += VECTOR)
 #endif
 #define EACH_ROW_1(i)                                                       \
@@ -98,12 +110,12 @@ typedef PASTE(REAL, VECTOR) realv;
         for (uint w_ = LANES / 2; w_ > 0; w_ /= 2)                          \
             for (uint l_ = 0; l_ < w_; ++l_)                                \
                 t_[l_] = OP(t_[l_], t_[l_ + w_]);                           \
-        (out)[get_global_id(0)] = t_[0];                                    \
+        (out)[THIS_] = t_[0];                                               \
     }
 #else
 #define REDUCTION_0(s) __local REAL s[BLOCK]
 /* A group is a block; the first group of a launch need not be the first block. */
-#define BLOCK_OF_THIS_ (get_global_id(0) / (BLOCK / ITEM))
+#define BLOCK_OF_THIS_ (THIS_ / (BLOCK / ITEM))
 #define ADD_0(s, i, v) STORE(s, (i) % BLOCK, v)
 #define MAXIMUM_0(s, i, v) STORE(s, (i) % BLOCK, v)
 #define FINISH_0(out, s, OP)                                                \

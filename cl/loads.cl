@@ -1,5 +1,6 @@
 /* Loads of what is read once: matrices. They leave the first cache to the vectors, whose values are
-   read again by other rows; a hint, no more. */
+   read again by other rows; a hint, no more. LOAD_ONCE and STORE_ONCE are the like of vectors that
+   come round again only when much else has been read. */
 #ifdef __NV_CL_C_VERSION
 #define ONCE(p) once_(p)
 #define ONCE_WORD(p) once_word_(p)
@@ -16,6 +17,18 @@ inline REAL once_(__global const REAL *p) {
         asm("ld.global.cs.b32 %0, [%1];" : "=r"(u.one) : "l"(p));
     return u.all;
 }
+inline void store_once_(__global REAL *p, REAL v) {
+    union {
+        REAL all;
+        ulong two;
+        uint one;
+    } u;
+    u.all = v;
+    if (sizeof(REAL) == sizeof(ulong))
+        asm volatile("st.global.cs.b64 [%0], %1;" : : "l"(p), "l"(u.two) : "memory");
+    else
+        asm volatile("st.global.cs.b32 [%0], %1;" : : "l"(p), "r"(u.one) : "memory");
+}
 inline uint once_word_(__global const uint *p) {
     uint v;
     asm("ld.global.cs.b32 %0, [%1];" : "=r"(v) : "l"(p));
@@ -30,4 +43,11 @@ inline uint once_half_(__global const ushort *p) {
 #define ONCE(p) (*(p))
 #define ONCE_WORD(p) (*(p))
 #define ONCE_HALF(p) ((uint)*(p))
+#endif
+#if defined(__NV_CL_C_VERSION) && VECTOR == 1
+#define LOAD_ONCE(p, i) ONCE((p) + (i))
+#define STORE_ONCE(p, i, v) store_once_((p) + (i), (v))
+#else
+#define LOAD_ONCE LOAD
+#define STORE_ONCE STORE
 #endif

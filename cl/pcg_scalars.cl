@@ -5,14 +5,18 @@ ADDING_KERNEL void pcg_scalars_kernel(__global REAL *state, __global const REAL 
                                  const uint blocks, const uint rests) {
     /* Read before the sums are there, which hides the time. */
     const REAL stop = state[PCG_STOP], weight = state[PCG_WEIGHT], bound = state[PCG_BOUND];
-    const REAL iterations = state[PCG_ITERATIONS];
+    const REAL iterations = state[PCG_ITERATIONS], put_off = state[PCG_PUT_OFF];
+    const REAL owed = state[PCG_LATER] > 0 ? DIVIDE(state[PCG_ALPHA], state[PCG_BETA]) : 0;
     TOTALS(rr, ps, ss, blocks, rests)
     if (get_local_id(0) != 0)
         return;
     if (stop > 0) {
         state[PCG_STOP] = 2;
+        state[PCG_OWED] = 0;
         return;
     }
+    state[PCG_OWED] = owed;
+    state[PCG_LATER] = 0;
     const Total nus = SUM_OF(0), mus = SUM_OF(1), gammas = SUM_OF(2);
     const REAL nu = VALUE_OF(nus), mu = VALUE_OF(mus);
 #if PAIRED
@@ -39,5 +43,10 @@ ADDING_KERNEL void pcg_scalars_kernel(__global REAL *state, __global const REAL 
     state[PCG_BETA] = next > 0 ? beta : 0;
     state[PCG_NEXT] = next;
     state[PCG_ITERATIONS] = iterations + 1;
-    state[PCG_STOP] = weight * next <= bound ? 1 : 0;
+    const bool last = weight * next <= bound;
+    state[PCG_STOP] = last ? 1 : 0;
+    if (!last && owed == 0 && beta >= PCG_LEAST_BETA) {
+        state[PCG_LATER] = 1;
+        state[PCG_PUT_OFF] = put_off + 1;
+    }
 }

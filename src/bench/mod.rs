@@ -103,8 +103,8 @@ trait Work {
         for site in self.sites() {
             let (s, calls) = (&site.stats, site.stats.calls as f64);
             done.flops += calls * s.call_flops;
-            done.bytes += calls * s.call_bytes;
-            done.least_s += calls * roofs.seconds(&s.call_traffic);
+            done.bytes += s.bytes();
+            done.least_s += calls * roofs.seconds(&s.call_traffic) - roofs.seconds(&s.spared);
         }
         done
     }

@@ -4,6 +4,11 @@
 //! `nu = r . r`, `mu = p . s` and `gamma = s . s`, `s = A p`, are summed at one point; `nu'`, the
 //! next `r . r`, is predicted, so that step and direction are one sweep, and computed again there.
 //!
+//! Not every step brings `y` up to date. With `p' = r' + beta p` the next one still has `p`, as
+//! `(p' - r') / beta`, in what it reads anyway: so every second one adds `alpha p` of two, and the
+//! other neither reads nor writes `y`. Where `beta` is small that difference has lost digits, and
+//! nothing is put off.
+//!
 //! A step length rounded to single precision is wrong by the same part in every row. So there the
 //! sums are [pairs](super::total), `alpha` has its remainder, and of each [`PATTERN`] rows as many
 //! take the number beside it for `r` as bring the mean to the exact one. `beta = alpha (gamma / mu)
@@ -27,12 +32,22 @@ pub const WEIGHT: usize = 4;
 pub const BOUND: usize = 5;
 /// Steps decided on since the start.
 pub const ITERATIONS: usize = 6;
+/// 1 where the step leaves `y` to the next one.
+pub const LATER: usize = 7;
+/// What `y` is owed by the step before, in units of `p - r`.
+pub const OWED: usize = 8;
+/// Steps that have left `y` to the next one, since the start.
+pub const PUT_OFF: usize = 9;
 /// In single precision, the number on the other side of the exact step length.
-pub const BESIDE: usize = 7;
+pub const BESIDE: usize = 10;
 /// How many of [`PATTERN`] rows take that one, not rounded; below 0.5 if none does.
-pub const TAKERS: usize = 8;
+pub const TAKERS: usize = 11;
 /// Length of the state.
-pub const LENGTH: usize = 9;
+pub const LENGTH: usize = 12;
+
+/// Least `beta` with which a step may leave `y` to the next: rounding in `p'` is at most 16 times as
+/// large in `(p' - r') / beta`.
+pub const LEAST_BETA: f64 = 0.0625;
 
 /// Rows after which the pattern of step lengths is the same again.
 pub const PATTERN: usize = 32;
@@ -60,13 +75,16 @@ pub fn defines() -> String {
         ("WEIGHT", WEIGHT),
         ("BOUND", BOUND),
         ("ITERATIONS", ITERATIONS),
+        ("LATER", LATER),
+        ("OWED", OWED),
+        ("PUT_OFF", PUT_OFF),
         ("BESIDE", BESIDE),
         ("TAKERS", TAKERS),
         ("PATTERN", PATTERN),
         ("STRIDE", STRIDE),
     ];
-    all.map(|(name, at)| format!("-D PCG_{name}={at}"))
-        .join(" ")
+    let places = all.map(|(name, at)| format!("-D PCG_{name}={at}"));
+    places.join(" ") + &format!(" -D PCG_LEAST_BETA={LEAST_BETA}f")
 }
 
 /// Sums r.r, p.s, s.s.
@@ -83,8 +101,11 @@ pub fn scalars<T: Real>() -> Scalars<T> {
 fn host<T: Real>(sums: &[Total<T>], state: &mut [T]) {
     if state[STOP] > T::ZERO {
         state[STOP] = T::of(2.0);
+        state[OWED] = T::ZERO;
         return;
     }
+    state[OWED] = owed(state);
+    state[LATER] = T::ZERO;
     let (nu, mu, gamma) = (sums[0], sums[1], sums[2]);
     let alpha = nu.over(mu);
     let (next, beta) = recurrence(nu, gamma, alpha, mu);
@@ -108,8 +129,21 @@ fn host<T: Real>(sums: &[Total<T>], state: &mut [T]) {
     state[ITERATIONS] = state[ITERATIONS] + T::of(1.0);
     if state[WEIGHT] * next <= state[BOUND] {
         state[STOP] = T::of(1.0);
+        return;
+    }
+    state[STOP] = T::ZERO;
+    if state[OWED] == T::ZERO && beta >= T::of(LEAST_BETA) {
+        state[LATER] = T::of(1.0);
+        state[PUT_OFF] = state[PUT_OFF] + T::of(1.0);
+    }
+}
+
+/// What `y` is owed after the last step.
+pub fn owed<T: Real>(state: &[T]) -> T {
+    if state[LATER] > T::ZERO {
+        state[ALPHA] / state[BETA]
     } else {
-        state[STOP] = T::ZERO;
+        T::ZERO
     }
 }
 
@@ -141,6 +175,54 @@ mod tests {
         host(&totals, &mut state);
         assert!(state[STOP] == T::ZERO && state[ITERATIONS] == T::of(1.0));
         (sums, state)
+    }
+
+    /// A state after sums of which `beta` is that.
+    fn go_on<T: Real>(state: &mut [T; LENGTH], beta: f64) {
+        let sums = [1.0, 2.0, 4.0 * (1.0 + beta)].map(Total::<T>::of);
+        host(&sums, state);
+    }
+
+    fn of<T: Real>(state: &[T; LENGTH], places: [usize; 4]) -> [f64; 4] {
+        places.map(|at| state[at].f64())
+    }
+
+    fn puts_off<T: Real>() {
+        let all = [STOP, LATER, OWED, PUT_OFF];
+        let mut state = [T::ZERO; LENGTH];
+        state[WEIGHT] = T::of(1.0);
+        go_on(&mut state, 0.5);
+        assert_eq!(of(&state, all), [0.0, 1.0, 0.0, 1.0]);
+        // What is owed is paid, and nothing put off twice.
+        go_on(&mut state, 0.25);
+        assert_eq!(of(&state, all), [0.0, 0.0, 1.0, 1.0]);
+        go_on(&mut state, 0.25);
+        assert_eq!(of(&state, all), [0.0, 1.0, 0.0, 2.0]);
+        go_on(&mut state, 0.5);
+        assert_eq!(of(&state, all), [0.0, 0.0, 2.0, 2.0]);
+        // Not where digits are lost.
+        go_on(&mut state, LEAST_BETA / 2.0);
+        assert_eq!(of(&state, all), [0.0, 0.0, 0.0, 2.0]);
+        // The last step of a solve pays; the calls after it owe nothing.
+        go_on(&mut state, 0.5);
+        assert_eq!(owed(&state).f64(), 1.0);
+        let mut last = state;
+        last[BOUND] = T::of(1.0);
+        for (stop, owed) in [(1.0, 1.0), (2.0, 0.0), (2.0, 0.0)] {
+            go_on(&mut last, 0.5);
+            assert_eq!(of(&last, all), [stop, 0.0, owed, 3.0]);
+        }
+        // Without curvature there is no step, and the debt is paid by the call in its place.
+        host(&[1.0, -1.0, 1.0].map(Total::<T>::of), &mut state);
+        assert_eq!(of(&state, all), [2.0, 0.0, 1.0, 3.0]);
+        go_on(&mut state, 0.5);
+        assert_eq!(of(&state, all), [2.0, 0.0, 0.0, 3.0]);
+    }
+
+    #[test]
+    fn every_second_step_leaves_y_to_the_next_and_no_debt_is_left() {
+        puts_off::<f64>();
+        puts_off::<f32>();
     }
 
     /// Errors of the mean step length and of beta, relative.

@@ -128,6 +128,9 @@ impl<T: Real> Pcg<T> {
             Some(factor) => factor.keep_border(engine, &mut product),
             None => engine.keep_border(&mut product, halo, &system.beside),
         }
+        let mut step = engine.site(kernel::pcg_step::kernel(), &name("step"), m)?;
+        // Every second one leaves `y` to the next.
+        step.takes_turns(2);
         Ok(Self {
             system,
             halo: Rc::clone(halo),
@@ -138,7 +141,7 @@ impl<T: Real> Pcg<T> {
             state: node.buffer(LENGTH)?,
             begin: engine.site(kernel::pcg_begin::kernel(), &name("start"), n)?,
             product,
-            step: engine.site(kernel::pcg_step::kernel(), &name("step"), m)?,
+            step,
             scalars: engine.finish(pcg_scalars::scalars(), &name("scalars"))?,
             glance: glance.transpose()?,
             pace: Pace::new(behind_factor),

@@ -5,7 +5,7 @@ mod matrix;
 
 use super::engine::{Engine, Operands};
 use super::site::Site;
-use crate::kernel::pcg_scalars::{PATTERN, TAKERS};
+use crate::kernel::pcg_scalars::{LATER, PATTERN, TAKERS};
 use crate::kernel::{Kernel, MAX_REDUCTIONS, Real, Rows};
 use crate::node::{BLOCK, Buffer, Node};
 use crate::sparse::Sell;
@@ -75,11 +75,13 @@ fn number<T: Real>(rng: &mut fastrand::Rng) -> T {
     T::of(2.0 * rng.f64() - 1.0)
 }
 
-/// Below zero: no solve has stopped. Some rows take the other step length.
+/// Below zero: no solve has stopped. Some rows take the other step length; some steps leave
+/// something to the next.
 fn state<T: Real>(node: &Node, n: usize, rng: &mut fastrand::Rng) -> Result<Buffer<T>> {
     let mut all: Vec<T> = (0..n).map(|_| T::of(-rng.f64())).collect();
     if let Some(takers) = all.get_mut(TAKERS) {
         *takers = T::of(PATTERN as f64 / -2.0) * *takers;
+        all[LATER] = T::of(if rng.bool() { 1.0 } else { 0.0 });
     }
     node.buffer_from(&all)
 }

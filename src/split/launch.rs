@@ -164,6 +164,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], item: usize) -> String {
     for k in kernels {
         let streamed = u8::from(streamed(&k.shape, item));
         source.push_str(&format!("#undef STREAMED\n#define STREAMED {streamed}\n"));
+        source.push_str("#undef BACKWARD\n#define BACKWARD 0\n");
         source.push_str(k.source);
     }
     source.push_str(lanes::SOURCE);

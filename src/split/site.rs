@@ -41,6 +41,8 @@ pub struct Stats {
     pub call_bytes: f64,
     /// The same by reads and writes.
     pub call_traffic: Traffic,
+    /// What all calls so far left alone of that.
+    pub spared: Traffic,
     /// Floating-point operations of one call.
     pub call_flops: f64,
 }
@@ -50,6 +52,11 @@ impl Stats {
     pub fn add(&mut self, seconds_s: f64) {
         self.calls += 1;
         self.seconds_s += seconds_s;
+    }
+
+    /// Least memory traffic of all calls so far.
+    pub fn bytes(&self) -> f64 {
+        self.calls as f64 * self.call_bytes - self.spared.bytes()
     }
 }
 
@@ -76,6 +83,10 @@ pub struct Place {
     /// Time of the last call that was waited for.
     last_s: f64,
     measured: u64,
+    /// Calls until the work is the same again; and those of such a turn so far, with their time and
+    /// the host's.
+    turn: u64,
+    turned: (u64, f64, f64),
     /// Calls that nobody measured.
     account: Rc<Account>,
 }
@@ -164,21 +175,38 @@ impl Place {
             tuner: Tuner::fixed(rows, BLOCK, 0.0),
             last_s: 0.0,
             measured: 0,
+            turn: 1,
+            turned: (0, 0.0, 0.0),
             account: Rc::default(),
         }
     }
 
     /// Is the next call to be measured, though the device does it alone?
     pub fn to_be_measured(&self) -> bool {
-        self.is_tuning() || self.measured < FIRST || self.stats.calls.is_multiple_of(ONE_IN)
+        let first = self.measured < FIRST * self.turn;
+        self.is_tuning() || first || self.stats.calls % ONE_IN < self.turn
+    }
+
+    /// Says that calls take turns at so many kinds of work: one of each makes a measurement.
+    pub fn takes_turns(&mut self, kinds: u64) {
+        self.turn = kinds.max(1);
     }
 
     /// Notes a call that was waited for, and the time until the host's part was done.
     pub(super) fn measured(&mut self, seconds_s: f64, host_s: f64) {
-        self.last_s = seconds_s;
         self.measured += 1;
         self.stats.add(seconds_s);
-        self.tuner.record_sides(Call { seconds_s }, host_s);
+        let (calls, all_s, all_host_s) = self.turned;
+        self.turned = (calls + 1, all_s + seconds_s, all_host_s + host_s);
+        if self.turned.0 < self.turn {
+            return;
+        }
+        let (calls, all_s, all_host_s) = std::mem::take(&mut self.turned);
+        let mean = |s: f64| s / calls as f64;
+        let seconds_s = mean(all_s);
+        self.last_s = seconds_s;
+        self.tuner
+            .record_sides(Call { seconds_s }, mean(all_host_s));
     }
 
     /// Notes a call that nobody measures.
@@ -191,6 +219,14 @@ impl Place {
     /// per second is that of the others.
     pub fn did_nothing(&mut self, calls: u64) {
         self.stats.calls = self.stats.calls.saturating_sub(calls);
+    }
+
+    /// Takes back what calls have not moved of what a call moves.
+    pub fn spared(&mut self, traffic: Traffic) {
+        let all = &mut self.stats.spared;
+        all.read_bytes += traffic.read_bytes;
+        all.written_bytes += traffic.written_bytes;
+        all.updated_bytes += traffic.updated_bytes;
     }
 
     /// Time of all calls that have finished: measured, or their share of a batch.
@@ -221,5 +257,31 @@ impl Place {
     /// Share of the rows that the device takes at present.
     pub fn ratio(&self) -> f64 {
         self.tuner.ratio()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::tuner::Params;
+
+    #[test]
+    fn calls_that_take_turns_are_measured_in_wholes() {
+        let mut place = Place::new("site", ["kernel", "", "fp64"], 64 * BLOCK);
+        place.takes_turns(2);
+        place.tuner = Tuner::new(place.rows, BLOCK, 0.5, Params::default());
+        for _ in 0..8 {
+            place.measured(1.0, 0.5);
+            place.measured(3.0, 0.5);
+            assert_eq!(place.last_s, 2.0);
+        }
+        let costs = place.tuner().visited();
+        assert!(!costs.is_empty() && costs.iter().all(|c| c.1 == 2.0));
+        assert_eq!(place.stats.seconds_s, 32.0);
+        place.tuner = Tuner::fixed(place.rows, BLOCK, 1.0);
+        for (calls, measured) in [(255, false), (256, true), (257, true), (258, false)] {
+            place.stats.calls = calls;
+            assert_eq!(place.to_be_measured(), measured, "{calls}");
+        }
     }
 }

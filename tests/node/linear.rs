@@ -10,7 +10,7 @@ use couloir::split::{Engine, Policy};
 
 /// A Laplacian of `nx x ny x nz` cells whose coefficients spread over `spread` powers of ten;
 /// where not `singular`, the value is given on one side.
-fn laplacian([nx, ny, nz]: [usize; 3], spread: f64, singular: bool) -> Csr {
+pub fn laplacian([nx, ny, nz]: [usize; 3], spread: f64, singular: bool) -> Csr {
     let n = nx * ny * nz;
     let mut rng = fastrand::Rng::with_seed(3);
     let mut entries = Vec::new();
@@ -38,7 +38,7 @@ fn laplacian([nx, ny, nz]: [usize; 3], spread: f64, singular: bool) -> Csr {
 }
 
 /// A right-hand side of like size everywhere; of mean zero where `singular`.
-fn right(n: usize, singular: bool) -> Vec<f64> {
+pub fn right(n: usize, singular: bool) -> Vec<f64> {
     let mut rng = fastrand::Rng::with_seed(4);
     let mut b: Vec<f64> = (0..n).map(|_| rng.f64() - 0.3).collect();
     if singular {
@@ -48,7 +48,7 @@ fn right(n: usize, singular: bool) -> Vec<f64> {
     b
 }
 
-fn norm(v: impl IntoIterator<Item = f64>) -> f64 {
+pub fn norm(v: impl IntoIterator<Item = f64>) -> f64 {
     v.into_iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
@@ -57,7 +57,7 @@ fn residual(a: &Csr, b: &[f64], x: &[f64]) -> f64 {
     norm(a.apply(x).iter().zip(b).map(|(ax, b)| b - ax)) / norm(b.iter().copied())
 }
 
-fn engine(
+pub fn engine(
     device: DeviceChoice,
     memory: Option<MemoryKind>,
     threads: usize,
@@ -170,7 +170,7 @@ fn iterates_do_not_depend_on_the_split() {
 }
 
 /// Devices with double precision; says so where there is none.
-fn devices_with_fp64() -> Vec<DeviceInfo> {
+pub fn devices_with_fp64() -> Vec<DeviceInfo> {
     let mut all = devices().unwrap_or_else(|why| {
         eprintln!("SKIPPED on devices: {why}");
         Vec::new()

@@ -216,7 +216,8 @@ impl Account {
                 let calls = self.total.calls[i] as f64;
                 let energy = self.energy.as_ref().and_then(|t| t.kernels.get(i));
                 let time_s = self.total.seconds_s[i];
-                let gb_per_s = calls * s.stats.call_bytes / time_s.max(f64::MIN_POSITIVE) / 1e9;
+                let call_bytes = s.stats.bytes() / s.stats.calls.max(1) as f64;
+                let gb_per_s = calls * call_bytes / time_s.max(f64::MIN_POSITIVE) / 1e9;
                 KernelReport {
                     name: format!("{} ({})", s.label, s.name),
                     calls_per_step: calls / steps,

@@ -3,8 +3,10 @@
 use super::Pcg;
 use crate::Result;
 use crate::kernel::Real;
-use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
-use crate::split::{Engine, Operands};
+use crate::kernel::pcg_scalars::{
+    ALPHA, BOUND, ITERATIONS, LATER, LENGTH, NEXT, OWED, PUT_OFF, STOP, WEIGHT, owed,
+};
+use crate::split::{Engine, Operands, Traffic};
 
 /// The scalars of a solve: see [`pcg_scalars`](crate::kernel::pcg_scalars).
 pub(super) type State<T> = [T; LENGTH];
@@ -22,8 +24,8 @@ impl<T: Real> Pcg<T> {
         begun: bool,
         most: usize,
     ) -> Result<State<T>> {
-        let (_, host) = self.state.split_at(0, false)?;
-        host.rows[..LENGTH].copy_from_slice(state);
+        self.put(state)?;
+        let put_off = state[PUT_OFF].f64();
         let begin = state[ITERATIONS].f64();
         let mut state = *state;
         let (mut calls, mut done) = (0, 0);
@@ -48,19 +50,7 @@ impl<T: Real> Pcg<T> {
                 }
                 _ => {}
             }
-            let y = match &mut self.factor {
-                Some(factor) => factor.z_mut(),
-                None => &mut self.system.y,
-            };
-            engine.post(
-                &mut self.step,
-                Operands {
-                    inout: &mut [y, &mut self.r, &mut self.p],
-                    own: &[&self.s],
-                    state: Some(&self.state),
-                    ..Operands::default()
-                },
-            )?;
+            self.step(engine)?;
             if !looks {
                 continue;
             }
@@ -80,7 +70,44 @@ impl<T: Real> Pcg<T> {
         let idle = calls.saturating_sub(done + broken) as u64;
         self.product.did_nothing(idle);
         self.step.did_nothing(idle);
+        if state[LATER] > T::ZERO {
+            // A step after the end gives `y` what it is owed, and nothing else is done.
+            (state[STOP], state[OWED], state[LATER]) = (T::of(2.0), owed(&state), T::ZERO);
+            state[PUT_OFF] = state[PUT_OFF] - T::of(1.0);
+            self.put(&state)?;
+            self.step(engine)?;
+            self.step.did_nothing(1);
+        }
+        let put_off = state[PUT_OFF].f64() - put_off;
+        self.step.spared(Traffic {
+            updated_bytes: put_off * (self.r.len() * size_of::<T>()) as f64,
+            ..Traffic::default()
+        });
         Ok(state)
+    }
+
+    /// The state of the next call.
+    fn put(&mut self, state: &State<T>) -> Result<()> {
+        let (_, host) = self.state.split_at(0, false)?;
+        host.rows[..LENGTH].copy_from_slice(state);
+        Ok(())
+    }
+
+    /// `y`, `r` and `p` of the next iteration, as the state says.
+    fn step(&mut self, engine: &Engine<T>) -> Result<()> {
+        let y = match &mut self.factor {
+            Some(factor) => factor.z_mut(),
+            None => &mut self.system.y,
+        };
+        engine.post(
+            &mut self.step,
+            Operands {
+                inout: &mut [y, &mut self.r, &mut self.p],
+                own: &[&self.s],
+                state: Some(&self.state),
+                ..Operands::default()
+            },
+        )
     }
 
     /// `s = A p`, or `G A G^T p`.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::kernel::pcg_scalars::STOP;
+use crate::kernel::pcg_scalars::{LATER, OWED, STOP};
 use crate::kernel::{Kernel, Real, axpy, dot, list, pcg_step};
 use crate::node::opencl::{self, DeviceInfo};
 use crate::node::topology::allowed_cores;
@@ -175,7 +175,7 @@ fn older_processors_compute_the_same_bits() {
 }
 
 #[test]
-fn a_step_after_the_end_changes_nothing_and_leaves_the_sum_for_any_cut() {
+fn a_step_after_the_end_pays_what_is_owed_and_leaves_the_sum_for_any_cut() {
     if device().is_none() {
         return;
     }
@@ -183,7 +183,8 @@ fn a_step_after_the_end_changes_nothing_and_leaves_the_sum_for_any_cut() {
     assert!(engine.node.device.is_some(), "{:?}", engine.node.notes);
     let n = 4 * BLOCK;
     let mut case = super::random_case(&engine.node, pcg_step::kernel(), n, 1).unwrap();
-    case.state.as_mut().unwrap().write().unwrap()[STOP] = 2.0;
+    let state = case.state.as_mut().unwrap().write().unwrap();
+    (state[STOP], state[LATER], state[OWED]) = (2.0, 0.0, 0.0);
     let before: Vec<Vec<f64>> = (case.inout.iter())
         .map(|b| b.share(0, 0).unwrap().host.to_vec())
         .collect();
@@ -196,4 +197,14 @@ fn a_step_after_the_end_changes_nothing_and_leaves_the_sum_for_any_cut() {
         assert!((got.reductions[0] - sum).abs() < 1e-12 * sum, "cut {cut}");
     }
     assert_eq!(case.reference().unwrap().vectors, before);
+
+    let mut after = before.clone();
+    for (i, y) in after[0].iter_mut().enumerate() {
+        *y = 0.3f64.mul_add(before[2][i] - before[1][i], *y);
+    }
+    case.state.as_mut().unwrap().write().unwrap()[OWED] = 0.3;
+    assert_eq!(case.reference().unwrap().vectors, after);
+    for cut in [0.0, 0.5, 1.0] {
+        assert_eq!(case.run(&engine, cut).unwrap().vectors, after, "cut {cut}");
+    }
 }
