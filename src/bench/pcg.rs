@@ -2,6 +2,7 @@
 //! preconditioner.
 
 use std::rc::Rc;
+use std::time::Instant;
 
 use super::{Bench, Input, Needs, Work, vector};
 use crate::Result;
@@ -36,8 +37,10 @@ pub(super) const FSAI: Bench = Bench {
     ..BENCH
 };
 
-/// Iterations of a timed solve; what comes before the first one is timed with them.
-const ITERATIONS: usize = 50;
+/// Iterations of a timed solve: as many as take [`SOLVE_S`], from the first to the second number.
+/// What comes before and after them is timed with them; whole solves of a million rows have 250.
+const ITERATIONS: [usize; 2] = [50, 250];
+const SOLVE_S: f64 = 0.1;
 /// Iterations compared with the plain loop.
 const COMPARED: usize = 8;
 /// Relative residual of a whole solve, and most iterations.
@@ -51,6 +54,7 @@ struct Solver {
     x: Buffer<f64>,
     /// Of a whole solve; none: so many iterations.
     tolerance: Option<f64>,
+    iterations: usize,
 }
 
 fn prepare(
@@ -71,6 +75,7 @@ fn prepare(
         b,
         x: engine.node.buffer(a.rows)?,
         tolerance,
+        iterations: ITERATIONS[0],
     }))
 }
 
@@ -107,7 +112,7 @@ impl Work for Solver {
     fn call(&mut self, engine: &Engine<f64>) -> Result<f64> {
         let Some(tolerance) = self.tolerance else {
             // A tiny matrix is solved exactly at once.
-            return Ok(self.iterate(engine, ITERATIONS)?.iterations.max(1) as f64);
+            return Ok(self.iterate(engine, self.iterations)?.iterations.max(1) as f64);
         };
         self.solve(engine, tolerance, MOST).map(|_| 1.0)
     }
@@ -126,7 +131,11 @@ impl Work for Solver {
         let distance = difference(self.x.read()?, &expected);
         let same = distance <= 1e-8 * norm(&expected);
         self.reset()?;
-        let solution = self.iterate(engine, ITERATIONS)?;
+        let [least, most] = ITERATIONS;
+        let start = Instant::now();
+        let solution = self.iterate(engine, least)?;
+        let iteration_s = start.elapsed().as_secs_f64() / least as f64;
+        self.iterations = ((SOLVE_S / iteration_s) as usize).clamp(least, most);
         let residual = self.residual()?;
         Ok(same && (residual - solution.residual).abs() <= 1e-6 * residual + 1e-11)
     }
