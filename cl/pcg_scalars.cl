@@ -1,5 +1,4 @@
-/* The scalars of an iteration: r . r of the step before, p . s and s . s of the product. One
-   group. See src/kernel/pcg_scalars.rs, which does the same. */
+/* The scalars of an iteration: r . r of the step before, p . s and s . s of the product. See src/kernel/pcg_scalars.rs, which does the same. */
 ADDING_KERNEL void pcg_scalars_kernel(__global REAL *state, __global const REAL *rr,
                                  __global const REAL *ps, __global const REAL *ss,
                                  const uint blocks, const uint rests) {
@@ -8,8 +7,6 @@ ADDING_KERNEL void pcg_scalars_kernel(__global REAL *state, __global const REAL 
     const REAL iterations = state[PCG_ITERATIONS], put_off = state[PCG_PUT_OFF];
     const REAL owed = state[PCG_LATER] > 0 ? DIVIDE(state[PCG_ALPHA], state[PCG_BETA]) : 0;
     TOTALS(rr, ps, ss, blocks, rests)
-    if (get_local_id(0) != 0)
-        return;
     if (stop > 0) {
         state[PCG_STOP] = 2;
         state[PCG_OWED] = 0;

@@ -89,10 +89,12 @@ typedef REAL Total;
     }
 #define PART_(parts, i, count) ((i) < (count) ? (parts)[i] : 0)
 
-/* Three sums of partial results by one group: lanes as above, then these are added pairwise. The
-   CPU does the same. */
+/* Three sums of partial results by one group, of which one work-item goes on: lanes as above, then
+   these are added pairwise. The CPU does the same. */
 #define EACH_LANE_(l, n) for (uint l = get_local_id(0); l < (n); l += get_local_size(0))
-#define TOTALS(a, b, c, parts, rests)                                       \
+#define TOTALS(a, b, c, parts, rests) CASE_(TOTALS_, SPREAD)(a, b, c, parts, rests)
+#define SUM_OF(k) CASE_(SUM_OF_, SPREAD)(k)
+#define TOTALS_0(a, b, c, parts, rests)                                     \
     __local Total t_[3 * TOTAL_LANES];                                      \
     EACH_LANE_(l_, TOTAL_LANES) {                                           \
         Total s_[3] = {BEGIN_(a, l_, rests), BEGIN_(b, l_, rests),          \
@@ -111,5 +113,48 @@ typedef REAL Total;
         UNROLL_ for (uint k_ = 0; k_ < 3; ++k_)                             \
             t_[k_ * TOTAL_LANES + l_] = s_[k_];                             \
     }                                                                       \
-    ADD_LANES(t_, 3, PLUS)
-#define SUM_OF(k) settled_(t_[(k) * TOTAL_LANES])
+    ADD_LANES(t_, 3, PLUS)                                                  \
+    if (get_local_id(0) != 0)                                               \
+        return;
+#define SUM_OF_0(k) settled_(t_[(k) * TOTAL_LANES])
+
+/* The same where three groups have a list each, and the last one to arrive goes on with the sums:
+   SPREAD, for devices whose groups see what others have stored before a fence. */
+#ifdef __NV_CL_C_VERSION
+#define FENCE_ asm volatile("membar.gl;" : : : "memory")
+#else
+#define FENCE_ mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+#define TOTALS_1(a, b, c, parts, rests)                                     \
+    __local Total t_[TOTAL_LANES];                                          \
+    const uint list_ = (uint)get_group_id(0);                               \
+    __global const REAL *parts_ = list_ == 0 ? a : list_ == 1 ? b : c;      \
+    EACH_LANE_(l_, TOTAL_LANES) {                                           \
+        Total s_ = BEGIN_(parts_, l_, rests);                               \
+        TAKE_(s_, parts_, l_, parts, 16, PLUS)                              \
+        t_[l_] = s_;                                                        \
+    }                                                                       \
+    ADD_LANES(t_, 1, PLUS)                                                  \
+    if (get_local_id(0) != 0 || !arrived_(state + PCG_LENGTH, list_, settled_(t_[0]))) \
+        return;
+#define SUM_OF_1(k) sum_of_(state + PCG_LENGTH, k)
+/* Puts a list's sum where the others find it, behind them the number of those that have arrived;
+   returns whether this is the last. */
+INLINE_ bool arrived_(volatile __global REAL *sums, uint list, Total sum) {
+    volatile __global uint *count = (volatile __global uint *)(sums + 6);
+    sums[2 * list] = VALUE_OF(sum);
+    sums[2 * list + 1] = REST_OF(sum);
+    FENCE_;
+    if (atomic_inc(count) != 2)
+        return false;
+    FENCE_;
+    *count = 0;
+    return true;
+}
+INLINE_ Total sum_of_(volatile __global REAL *sums, uint list) {
+#if PAIRED
+    return total_(sums[2 * list], sums[2 * list + 1]);
+#else
+    return sums[2 * list];
+#endif
+}

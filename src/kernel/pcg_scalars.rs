@@ -42,7 +42,7 @@ pub const PUT_OFF: usize = 9;
 pub const BESIDE: usize = 10;
 /// How many of [`PATTERN`] rows take that one, not rounded; below 0.5 if none does.
 pub const TAKERS: usize = 11;
-/// Length of the state.
+/// Length of the state. Behind it a device keeps sums: see `cl/total.cl`.
 pub const LENGTH: usize = 12;
 
 /// Least `beta` with which a step may leave `y` to the next: rounding in `p'` is at most 16 times as
@@ -82,6 +82,7 @@ pub fn defines() -> String {
         ("TAKERS", TAKERS),
         ("PATTERN", PATTERN),
         ("STRIDE", STRIDE),
+        ("LENGTH", LENGTH),
     ];
     let places = all.map(|(name, at)| format!("-D PCG_{name}={at}"));
     places.join(" ") + &format!(" -D PCG_LEAST_BETA={LEAST_BETA}f")

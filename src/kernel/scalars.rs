@@ -12,7 +12,7 @@ pub const TOTAL_LANES: usize = 1024;
 /// Operations on sums.
 #[derive(Clone, Copy)]
 pub struct Scalars<T: Real> {
-    /// Stem of its files; the device function is `<name>_kernel`: state, sums' parts, blocks.
+    /// Stem of its files; the device's functions take state, sums' parts, blocks.
     pub name: &'static str,
     /// Its device source.
     pub source: &'static str,
@@ -22,6 +22,14 @@ pub struct Scalars<T: Real> {
     pub length: usize,
     /// `state <- f(sums, state)`.
     pub host: fn(&[Total<T>], &mut [T]),
+}
+
+impl<T: Real> Scalars<T> {
+    /// The device function; `spread`, that whose sums have a group each.
+    pub fn kernel(&self, spread: bool) -> String {
+        let how = if spread { "_spread" } else { "" };
+        format!("{}{how}_kernel", self.name)
+    }
 }
 
 /// Every one of them.

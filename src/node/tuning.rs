@@ -27,6 +27,8 @@ pub struct Tuning {
     pub registers: Option<u32>,
     /// Work-items of the group that adds partial results up, where the compiler has to know.
     pub adding: Option<usize>,
+    /// Each of several sums has a group of its own.
+    pub spread: bool,
 }
 
 #[derive(Deserialize)]
@@ -47,6 +49,8 @@ struct Entry {
     matrix_group: Option<usize>,
     registers: Option<u32>,
     adding: Option<usize>,
+    #[serde(default)]
+    spread: bool,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq)]
@@ -146,6 +150,7 @@ impl Entry {
                 matrix_group: 1,
                 registers: self.registers,
                 adding,
+                spread: self.spread,
             },
             PerItem::Vector => {
                 // A group is a block, for the sake of reductions.
@@ -161,6 +166,7 @@ impl Entry {
                     matrix_group: self.matrix_group.unwrap_or(group).min(most),
                     registers: self.registers,
                     adding,
+                    spread: self.spread,
                 }
             }
         }
@@ -210,6 +216,7 @@ mod tests {
             matrix_group: group,
             registers: None,
             adding: None,
+            spread: false,
         };
         assert_eq!(of(text, &device("gpu", "X")), launch(4, 4, 32));
         assert_eq!(of(text, &device("accelerator", "X")), launch(1, 1, 256));

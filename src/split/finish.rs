@@ -9,11 +9,12 @@ use opencl3::kernel::Kernel as ClKernel;
 
 use super::call::reduction;
 use super::engine::Engine;
+use super::lanes::{Left, WORTH_IT};
 use super::launch::set_args;
 use super::site::{Place, Site};
 use super::totals::adding_group;
 use crate::Result;
-use crate::kernel::scalars::Scalars;
+use crate::kernel::scalars::{Scalars, TOTAL_LANES};
 use crate::kernel::total::Total;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
 use crate::node::memory::Arg;
@@ -28,6 +29,8 @@ pub struct Finish<T: Real> {
     handle: Option<ClKernel>,
     /// Work-items that add the sums.
     group: usize,
+    /// The same with a group for each sum, where that is possible.
+    spread: Option<ClKernel>,
     /// Where many partial results are added up first.
     lanes: Option<[Buffer<T>; 3]>,
     /// From where a device with memory of its own gets what the host has computed.
@@ -53,6 +56,7 @@ impl<T: Real> Engine<T> {
             place: Place::new(label, names, 1),
             handle: None,
             group: 1,
+            spread: None,
             lanes: None,
             slot: None,
         };
@@ -64,10 +68,13 @@ impl<T: Real> Engine<T> {
             finish.slot = Some(RefCell::new(Pinned::new(&d.link, bytes)?));
         }
         if T::CL == "double" || d.info.exact_division {
-            let kernel = program.kernel(&format!("{}_kernel", scalars.name))?;
+            let kernel = program.kernel(&scalars.kernel(false))?;
             finish.group = adding_group(d, &kernel);
             finish.handle = Some(kernel);
             finish.lanes = self.three_lanes()?;
+            if d.tuning.spread && scalars.sums == 3 {
+                finish.spread = Some(program.kernel(&scalars.kernel(true))?);
+            }
         }
         Ok(finish)
     }
@@ -96,13 +103,23 @@ impl<T: Real> Engine<T> {
                     .device;
             }
             let parts = &mut args[1..=sums.len()];
-            let left = self.add_up_three(finish.lanes.as_ref(), parts, blocks)?;
+            // A sum by one group each takes a fence more, and less than a launch more.
+            let (left, k, groups) = match &finish.spread {
+                Some(spread) if blocks >= WORTH_IT * TOTAL_LANES => {
+                    (Left::all(blocks), spread, sums.len())
+                }
+                _ => (
+                    self.add_up_three(finish.lanes.as_ref(), parts, blocks)?,
+                    k,
+                    1,
+                ),
+            };
             let fail = |code| d.link.error(finish.scalars.name, code);
             d.link.queue.order().map_err(fail)?;
             let counts = [left.parts, left.rests];
             set_args(k.get(), 0, &args[..=sums.len()], &counts).map_err(fail)?;
-            let group = finish.group;
-            d.link.queue.start(k.get(), group, group).map_err(fail)?;
+            let (group, items) = (finish.group, finish.group * groups);
+            d.link.queue.start(k.get(), items, group).map_err(fail)?;
             return Ok(true);
         }
         let (start, waited_s) = (Instant::now(), self.comm().spent().reduce_s);

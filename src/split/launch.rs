@@ -170,7 +170,12 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], item: usize) -> String {
     source.push_str(lanes::SOURCE);
     source.push_str(carry::SOURCE);
     for s in scalars::list::<T>() {
+        let [one, each] = [false, true].map(|spread| s.kernel(spread));
+        source.push_str("#define SPREAD 0\n");
         source.push_str(s.source);
+        source.push_str("#undef SPREAD\n#define SPREAD 1\n");
+        source.push_str(&s.source.replace(&one, &each));
+        source.push_str("#undef SPREAD\n");
     }
     if double {
         source.push_str(convert::SOURCE);
