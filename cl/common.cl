@@ -11,6 +11,7 @@
    STREAMED 1 in kernels that only reduce vectors, where ITEM is less than BLOCK
    BACKWARD 1 in kernels whose groups take the rows from the last to the first
    SMALL    1 in a program of kernels that need few registers: one matrix, one vector
+   SPREAD   1 in kernels of sums that have a group each
    Results must not depend on the device: fused multiply-adds are written out, and the compiler
    may not make others. */
 #pragma OPENCL FP_CONTRACT OFF
@@ -29,6 +30,15 @@ typedef PASTE(REAL, VECTOR) realv;
 #define STORE(p, i, v) PASTE(vstore, VECTOR)((v), 0, (p) + (i))
 #endif
 
+/* The number of a row. Those of a matrix have 32 bits; where registers are few, what is computed with
+   64 was kept in memory: `couloir bench pcg --device 1 --where device` on an H100, grid:160 110 -> 109
+   us an iteration. */
+#if SMALL
+typedef uint Row_number;
+#else
+typedef size_t Row_number;
+#endif
+
 /* The number of this work-item, in the order of its rows. */
 #define THIS_ CASE_(THIS_, BACKWARD)
 #define THIS_0 get_global_id(0)
@@ -45,7 +55,7 @@ typedef PASTE(REAL, VECTOR) realv;
 #define EACH_ROW(i) CASE_(EACH_ROW_, STREAMED)(i)
 #if ITEM == VECTOR
 #define EACH_ROW_0(i)                                                       \
-    for (size_t i = THIS_ * ITEM, PASTE(i, _more) = 1;                      \
+    for (Row_number i = (Row_number)THIS_ * ITEM, PASTE(i, _more) = 1;      \
          PASTE(i, _more); PASTE(i, _more) = 0)
 #else
 #define EACH_ROW_0(i)                                                       \
@@ -115,7 +125,7 @@ typedef PASTE(REAL, VECTOR) realv;
 #else
 #define REDUCTION_0(s) __local REAL s[BLOCK]
 /* A group is a block; the first group of a launch need not be the first block. */
-#define BLOCK_OF_THIS_ (THIS_ / (BLOCK / ITEM))
+#define BLOCK_OF_THIS_ ((Row_number)THIS_ / (BLOCK / ITEM))
 #define ADD_0(s, i, v) STORE(s, (i) % BLOCK, v)
 #define MAXIMUM_0(s, i, v) STORE(s, (i) % BLOCK, v)
 #define FINISH_0(out, s, OP)                                                \
@@ -144,8 +154,8 @@ typedef PASTE(REAL, VECTOR) realv;
    lanes, then of these pairwise. */
 #define LANES_SUM_(n, OP)                                                   \
     if (l_ < (n))                                                           \
-        for (uint r_ = l_ % LANES; r_ < BLOCK; r_ += LANES)                 \
-            t_ = OP(t_, z_[r_]);                                            \
+        UNROLL_ for (uint k_ = 0; k_ < BLOCK / LANES; ++k_)                 \
+            t_ = OP(t_, z_[l_ % LANES + k_ * LANES]);                       \
     TREE_(n, OP)
 #ifdef __NV_CL_C_VERSION
 /* LANES work-items of this compiler's devices run in step, and see each other's registers. */
