@@ -1,4 +1,5 @@
-/* The scalars of an iteration: r . r of the step before, p . s and s . s of the product. See src/kernel/pcg_scalars.rs, which does the same. */
+/* The scalars of an iteration: r . r of the step before, p . s and s . s of the product. See
+   src/kernel/pcg_scalars.rs, which does the same. */
 ADDING_KERNEL void pcg_scalars_kernel(__global REAL *state, __global const REAL *rr,
                                  __global const REAL *ps, __global const REAL *ss,
                                  const uint blocks, const uint rests) {

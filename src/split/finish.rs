@@ -73,7 +73,9 @@ impl<T: Real> Engine<T> {
             finish.handle = Some(kernel);
             finish.lanes = self.three_lanes()?;
             if d.tuning.spread && scalars.sums == 3 {
-                finish.spread = Some(program.kernel(&scalars.kernel(true))?);
+                let spread = program.kernel(&scalars.kernel(true))?;
+                finish.group = finish.group.min(adding_group(d, &spread));
+                finish.spread = Some(spread);
             }
         }
         Ok(finish)
