@@ -2,7 +2,7 @@
    block */
 __kernel void fsai_begin_kernel(__global REAL *z, __global REAL *r, __global REAL *p,
                                 __global REAL *sum, __global const REAL *t, MATRIX(g),
-                                __global const REAL *g_val, const REAL k) {
+                                ONE_PLANE(g), const REAL k) {
     REDUCTION(s);
     EACH_ROW(i) {
         realv v = (realv)(0);

@@ -10,6 +10,16 @@
 #define MATRIX(m)                                                                                 \
     __global const uint4 *PASTE(m, _slices), __global const uint *PASTE(m, _index),               \
         const uint16 PASTE(m, _usual)
+/* The values of a matrix of one plane; and those that most slices of a grid have, if they are the
+   same for all rows of many. */
+#define ONE_PLANE(m) __global const REAL *PASTE(m, _val), const Same_ PASTE(m, _same)
+#if PAIRED
+typedef PASTE(REAL, 16) Same_;
+#define BITS_ uint
+#else
+typedef PASTE(REAL, 8) Same_;
+#define BITS_ ulong
+#endif
 #define FULL_ (1u << 31)
 #define PACKED_ (1u << 30)
 #define USUAL_ (1u << 29)
@@ -75,6 +85,7 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
 #define EACH_ENTRY(e, m, i, DO)                                                                   \
     {                                                                                             \
         Row_ r_ = row_(PASTE(m, _slices), PASTE(m, _index), i);                                   \
+        PASTE(SAMES_, SMALL)(e, r_, m, DO)                                                        \
         if (SMALL && (r_.at.s3 & (USUAL_ | FULL_)) == (USUAL_ | FULL_))                           \
             USUALS_(e, r_, PASTE(m, _usual), true, DO)                                            \
         else if (SMALL && (r_.at.s3 & USUAL_))                                                    \
@@ -88,6 +99,7 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
         } else                                                                                    \
             PASTE(SLICES_, SMALL)(e, r_, DO)                                                      \
     }
+#define SAMES_0(e, r, m, DO)
 #define SLICES_0(e, r, DO) KINDS_(LOOP_, e, r, false, DO)
 #define SLICES_1(e, r, DO)                                                                        \
     if (r.at.s3 & FULL_)                                                                          \
@@ -128,6 +140,10 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
 typedef struct {
     size_t value, column;
     uint has;
+    /* Then `own` is the value, of rows that lack the entry as well; `none`, of the other sign, is
+       what they gather, for that product is -0, too. */
+    bool known;
+    REAL own, none;
 } Entry;
 
 /* Where a row has got to. */
@@ -183,6 +199,7 @@ INLINE_ Entry step_(const Row_ *r, bool full, uint kind, uint j) {
     else
         both = *(__global const uint2 *)&step[2 * j];
     Entry e;
+    e.known = false;
     e.has = full || (both.s0 >> r->lane & 1);
     e.value = (size_t)r->value + j * (kind == ONES_ ? 1 : SLICE);
     uint column = r->row + both.s1;
@@ -200,6 +217,7 @@ INLINE_ Entry packed_(Slice_ *s, uint k) {
     const uint all = COUNT_(step.s0), before = COUNT_(step.s0 & ((1u << s->lane) - 1u));
     const bool one = k >= s->affine && k < s->ones, wide = k >= s->shorts;
     Entry e;
+    e.known = false;
     e.has = step.s0 >> s->lane & 1;
     e.value = s->values + (one || !e.has ? 0 : before);
     s->values += one ? 1 : all;
@@ -215,8 +233,9 @@ INLINE_ Entry packed_(Slice_ *s, uint k) {
     return e;
 }
 
-#define VALUE(p, e) has_(ONCE(&(p)[(e).value]), (e).has, (REAL)(-0.0f))
-#define GATHER(x, e) has_((x)[(e).column], (e).has, (REAL)(0))
+#define VALUE(p, e)                                                                               \
+    ((e).known ? (e).own : has_(ONCE(&(p)[(e).value]), (e).has, (REAL)(-0.0f)))
+#define GATHER(x, e) has_((x)[(e).column], (e).has, (e).known ? (e).none : (REAL)(0))
 INLINE_ REAL has_(REAL v, uint has, REAL other) { return has ? v : other; }
 
 #endif

@@ -3,7 +3,7 @@
 __kernel void monitor_kernel(__global REAL *rate_sum, __global REAL *rate_max,
                              __global REAL *net_sum, __global REAL *div_max,
                              __global const REAL *w, __global const REAL *phi, MATRIX(m),
-                             __global const REAL *m_val) {
+                             ONE_PLANE(m)) {
     REDUCTION(s);
     REDUCTION(t);
     REDUCTION(u);

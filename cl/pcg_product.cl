@@ -1,18 +1,18 @@
 /* s <- c p + A x; sums of p . s and s . s. Nothing once the solve has stopped. */
 __kernel void pcg_product_kernel(__global REAL *s, __global REAL *ps, __global REAL *ss,
                                  __global const REAL *p, __global const REAL *x, MATRIX(a),
-                                 __global const REAL *a_val, const REAL c,
+                                 ONE_PLANE(a), const REAL c,
                                  __global const REAL *state) {
     if (state[PCG_STOP] > 0)
         return;
     REDUCTION(u);
     REDUCTION(v);
     EACH_ROW(i) {
-        realv t = (realv)(c) * LOAD(p, i);
+        const realv q = LOAD(p, i);
+        realv t = (realv)(c) * q;
         EACH_ENTRY(e, a, i, t = fma(VALUE(a_val, e), GATHER(x, e), t))
         STORE(s, i, t);
-        /* Loaded again, for a register kept that long is one that a load would have had. */
-        ADD(u, i, LOAD(p, i) * t);
+        ADD(u, i, q * t);
         ADD(v, i, t * t);
     }
     FINISH_TWO_SUMS(ps, u, ss, v)

@@ -4,7 +4,7 @@
 __kernel void pcg_residual_kernel(__global REAL *t, __global REAL *tt, __global REAL *mm,
                                   __global const REAL *f, __global const REAL *y,
                                   __global const REAL *d, __global const REAL *x, MATRIX(a),
-                                  __global const REAL *a_val, const REAL share) {
+                                  ONE_PLANE(a), const REAL share) {
     REDUCTION(u);
     REDUCTION(v);
     EACH_ROW(i) {

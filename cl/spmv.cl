@@ -1,5 +1,5 @@
 /* y <- A x */
-__kernel void spmv_kernel(__global REAL *y, __global const REAL *x, MATRIX(a), __global const REAL *a_val) {
+__kernel void spmv_kernel(__global REAL *y, __global const REAL *x, MATRIX(a), ONE_PLANE(a)) {
     EACH_ROW(i) {
         realv s = (realv)(0);
         EACH_ENTRY(e, a, i, s = fma(VALUE(a_val, e), GATHER(x, e), s))

@@ -4,6 +4,7 @@
 use super::call::{Args, count, fits};
 use super::engine::{Engine, Operands};
 use super::host::{HostCall, Span};
+use super::launch::is_small;
 use super::site::Site;
 use crate::Result;
 use crate::cluster::Reach;
@@ -110,6 +111,9 @@ impl<T: Real> Engine<T> {
             args.push(Arg::Words(m.usual()));
             for plane in m.planes() {
                 args.push(plane.arg());
+            }
+            if is_small(&site.kernel.shape) {
+                args.push(Arg::Words(m.same()));
             }
         }
         if device {

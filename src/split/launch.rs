@@ -41,7 +41,9 @@ impl Programs {
     }
 }
 
-fn is_small(shape: &Shape) -> bool {
+/// Whether a kernel has one matrix, of one plane, and one vector; it is given the values that many
+/// rows share, too.
+pub(super) fn is_small(shape: &Shape) -> bool {
     shape.mats == [1] && shape.gather == 1
 }
 

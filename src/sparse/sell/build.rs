@@ -13,7 +13,7 @@ use super::reads::Reads;
 use super::usual;
 use crate::kernel::mat::{FAR, FLAGS};
 use crate::kernel::{MAX_PLANES, Real, SLICE};
-use crate::node::{BLOCK, Node, padded};
+use crate::node::{BLOCK, Buffer, Node, padded};
 use crate::sparse::Csr;
 use crate::{Error, Result};
 
@@ -56,6 +56,7 @@ struct Layout {
     position: Vec<u32>,
     elements: usize,
     usual: Vec<u32>,
+    same: Option<u32>,
 }
 
 impl Layout {
@@ -129,12 +130,14 @@ impl Layout {
             u32::try_from(elements).map_err(too_large)?;
         }
         let usual = usual::mark(&mut slices, &index);
+        let same = usual::same(&slices, usual.len());
         Ok(Self {
             slices,
             index,
             position,
             elements,
             usual,
+            same,
         })
     }
 
@@ -212,7 +215,7 @@ impl<T: Real> Sell<T> {
             layout.mark_far();
         }
         let inner = inner_rows(rows, row_ptr, col);
-        let planes = planes
+        let planes: Vec<Buffer<T>> = planes
             .iter()
             .map(|values| {
                 let mut b = node.buffer::<T>(layout.elements)?;
@@ -223,6 +226,11 @@ impl<T: Real> Sell<T> {
                 Ok(b)
             })
             .collect::<Result<_>>()?;
+        let same = layout.same.filter(|_| planes.len() == 1);
+        let given = match planes.first() {
+            Some(plane) => usual::same_words(plane.read()?, same, layout.usual.len()),
+            None => [0; 16],
+        };
         let sell = Self {
             rows,
             cols,
@@ -230,7 +238,7 @@ impl<T: Real> Sell<T> {
             index_words: layout.index.len(),
             nnz: col.len(),
             inner,
-            usual: Box::new(usual::words(&layout.usual, cols)),
+            usual: Box::new([usual::words(&layout.usual, same, cols), given]),
             reads: Reads::of(rows, row_ptr, col, inner),
             slices: Rc::new(node.buffer_from(&layout.slices)?),
             index: Rc::new(node.buffer_from(&layout.index)?),

@@ -64,9 +64,14 @@ impl Encoder {
         (self.affine, self.ones) = (self.affine - ones, ones);
     }
 
+    /// Whether every row has an entry in every step.
+    fn is_full(&self) -> bool {
+        self.steps.iter().all(|s| s.mask == u32::MAX)
+    }
+
     /// The third and fourth word of the slice: numbers of steps and flags.
     pub fn counts(&self) -> [u32; 2] {
-        let full = self.steps.iter().all(|s| s.mask == u32::MAX);
+        let full = self.is_full();
         let flags = if full { FULL } else { 0 } | if self.packed { PACKED } else { 0 };
         [
             (self.affine | self.ones << 8 | self.short << 16) as u32,
@@ -107,8 +112,21 @@ impl Encoder {
         for step in wide {
             index.extend(self.places_of(step).map(|l| step.col[l]));
         }
+        if self.is_common() && !self.packed && !self.is_full() && STEPS.contains(&self.steps.len())
+        {
+            index.extend(bytemuck::cast::<_, [u32; SLICE / 4]>(self.rows()));
+        }
         // Devices read two words at once.
         index.resize(index.len().next_multiple_of(2), 0);
+    }
+
+    /// Of each row, a bit for each step that it has an entry in.
+    fn rows(&self) -> [u8; SLICE] {
+        let bit = |l: usize, (k, step): (usize, &Step)| (step.mask >> l & 1) << k;
+        std::array::from_fn(|l| {
+            let bits = self.steps.iter().enumerate().map(|s| bit(l, s));
+            bits.sum::<u32>() as u8
+        })
     }
 
     /// Rows that have a place in a step.

@@ -31,6 +31,7 @@
 //! | 2 per step, in this order | mask; column of the slice's row 0, or base, minus the first row |
 //! | 1 per two places of all 16-bit steps | differences |
 //! | 1 per place of the 32-bit steps | differences |
+//! | 8, where there are 4 to 7 steps, all affine, and a row lacks one | of each row, a byte: bit k is set if it has an entry in step k |
 //! | 0 or 1 | a block's length is even |
 
 mod build;
@@ -61,7 +62,8 @@ pub struct Sell<T: Real> {
     reads: Reads,
     slices: Rc<Buffer<u32>>,
     index: Rc<Buffer<u32>>,
-    usual: Box<[u32; 16]>,
+    /// What devices are given by value: see [`Sell::usual`], [`Sell::same`].
+    usual: Box<[[u32; 16]; 2]>,
     planes: Vec<Buffer<T>>,
 }
 
@@ -166,9 +168,16 @@ impl<T: Real> Sell<T> {
     }
 
     /// What devices are told of the steps that most slices of a grid have: their number, 0 where
-    /// no slices are alike; the last column; and, of each step, column minus row.
+    /// no slices are alike; the last column; of each step, column minus row; and, as the tenth
+    /// word, where the slices begin in the values that have those of [`same`](Self::same).
     pub(crate) fn usual(&self) -> [u32; 16] {
-        *self.usual
+        self.usual[0]
+    }
+
+    /// The values of these steps, in the matrix's precision, where many slices share them and there
+    /// is one plane.
+    pub(crate) fn same(&self) -> [u32; 16] {
+        self.usual[1]
     }
 
     /// Least memory traffic of one product, without the vectors: values, index blocks and slices,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::kernel::Real;
 use crate::kernel::mat::{FLAGS, PACKED, USUAL};
 
 /// Numbers of steps that devices have code for: `cl/usual.cl`.
@@ -33,12 +34,39 @@ pub(super) fn mark(slices: &mut [u32], index: &[u32]) -> Vec<u32> {
     usual
 }
 
+/// Numbers of steps whose values devices may be given, too.
+const SAME_STEPS: std::ops::RangeInclusive<usize> = 6..=7;
+
+/// First of the values that most of the flagged slices share, if they share them: one for each step.
+pub(super) fn same(slices: &[u32], steps: usize) -> Option<u32> {
+    let mut starts: HashMap<u32, usize> = HashMap::new();
+    for slice in slices.chunks_exact(4) {
+        let ones = (slice[2] >> 8 & 0xff) as usize;
+        if slice[3] & USUAL != 0 && ones == steps && SAME_STEPS.contains(&steps) {
+            *starts.entry(slice[0]).or_default() += 1;
+        }
+    }
+    let most = starts.into_iter().max_by_key(|&(at, count)| (count, at));
+    most.map(|(at, _)| at)
+}
+
 /// See [`Sell::usual`](super::Sell::usual).
-pub(super) fn words(usual: &[u32], cols: usize) -> [u32; 16] {
+pub(super) fn words(usual: &[u32], same: Option<u32>, cols: usize) -> [u32; 16] {
     let mut words = [0; 16];
     words[0] = usual.len() as u32;
     words[1] = cols.saturating_sub(1) as u32;
     words[2..2 + usual.len()].copy_from_slice(usual);
+    words[9] = same.unwrap_or(u32::MAX);
+    words
+}
+
+/// See [`Sell::same`](super::Sell::same).
+pub(super) fn same_words<T: Real>(plane: &[T], same: Option<u32>, steps: usize) -> [u32; 16] {
+    let mut words = [0; 16];
+    if let Some(values) = same.and_then(|at| plane.get(at as usize..at as usize + steps)) {
+        let from: &[u32] = bytemuck::cast_slice(values);
+        words[..from.len()].copy_from_slice(from);
+    }
     words
 }
 
@@ -96,8 +124,37 @@ mod tests {
             assert_eq!(got[..3], before[..3]);
             assert_eq!(got[3], before[3] | flag, "{before:?}");
         }
-        let for_devices = super::words(&usual, 100);
+        let for_devices = super::words(&usual, None, 100);
         assert_eq!(for_devices[..6], [4, 99, 0, back, 1, 5]);
+        assert_eq!(for_devices[9], u32::MAX);
+    }
+
+    #[test]
+    fn values_that_most_slices_share_are_given() {
+        let of = |start, counts, flags| {
+            let [_, at, steps, flags] = slice(0, counts, flags);
+            [start, at, steps, flags]
+        };
+        let slices = [
+            of(8, [0, 6, 0], USUAL),
+            of(16, [0, 6, 0], USUAL),
+            of(16, [0, 6, 0], USUAL),
+            // Values of their own; steps of their own.
+            of(24, [6, 0, 0], USUAL),
+            of(24, [6, 0, 0], USUAL),
+            of(24, [6, 0, 0], USUAL),
+            of(8, [0, 6, 0], 0),
+            of(8, [0, 6, 0], 0),
+        ]
+        .concat();
+        assert_eq!(same(&slices, 6), Some(16));
+        assert_eq!(same(&slices[12..], 6), None);
+        assert_eq!(words(&[0; 6], Some(16), 100)[9], 16);
+        let values: Vec<f64> = (0..24).map(f64::from).collect();
+        let given: [f64; 8] = bytemuck::cast(same_words(&values, Some(16), 6));
+        assert_eq!(given, [16.0, 17.0, 18.0, 19.0, 20.0, 21.0, 0.0, 0.0]);
+        let five = of(0, [0, 5, 0], USUAL);
+        assert_eq!(same(&five, 5), None, "no code for five");
     }
 
     #[test]

@@ -46,11 +46,12 @@ pub(super) fn random<T: Real>(
     let values: Vec<Vec<f64>> = (0..planes)
         .map(|p| {
             let mut value = || 2.0 * rng.f64() - 1.0;
-            let distances: Vec<f64> = (0..64).map(|_| value()).collect();
+            let distances: Vec<f64> = (0..80).map(|_| value()).collect();
             row_of(&row_ptr)
                 .enumerate()
                 .map(|(e, i)| {
-                    let distance = (col[e] as usize).wrapping_sub(i);
+                    // From the farthest one before the diagonal on.
+                    let distance = (col[e] as usize + 17).wrapping_sub(i);
                     let any = value();
                     match distances.get(distance) {
                         Some(v) if like && i < rows / 2 => v + p as f64,

@@ -6,7 +6,8 @@ use crate::kernel::pcg_scalars::{LATER, OWED, STOP};
 use crate::kernel::{Kernel, Real, axpy, dot, list, pcg_step};
 use crate::node::opencl::{self, DeviceInfo};
 use crate::node::topology::allowed_cores;
-use crate::node::{BLOCK, Config, DeviceChoice, Turn};
+use crate::node::{BLOCK, Config, DeviceChoice, Node, Turn};
+use crate::split::launch::is_small;
 use crate::split::{Engine, Policy};
 use crate::{Error, Result};
 
@@ -141,6 +142,32 @@ fn the_source_has_no_macros_of_any_number_of_arguments() {
         .filter(|w| *w == "..." || *w == "__VA_ARGS__")
         .collect();
     assert!(found.is_empty(), "{found:?}");
+}
+
+/// Devices of one row per work-item have code for slices that share their steps and their values,
+/// full ones and others: tests/node/kernels.rs runs it with these seeds.
+#[test]
+fn some_random_matrices_have_values_that_devices_are_given() {
+    let node = Node::open(&Config {
+        device: DeviceChoice::None,
+        ..Config::default()
+    })
+    .unwrap();
+    let small: Vec<_> = list::<f64>()
+        .into_iter()
+        .filter(|k| is_small(&k.shape))
+        .collect();
+    let mut given = 0;
+    for kernel in &small {
+        for (seed, rows) in [257, 7 * BLOCK + 31].into_iter().enumerate() {
+            let case = random_case(&node, *kernel, rows, seed as u64).unwrap();
+            let [start, values] = [case.mats[0].usual()[9], case.mats[0].same()[0]];
+            given += usize::from(start != u32::MAX);
+            assert!(start != u32::MAX || values == 0);
+        }
+    }
+    println!("{given} of {}", 2 * small.len());
+    assert!(given >= 2 && given < 2 * small.len(), "{given}");
 }
 
 /// What processors without AVX-512, and those without fused multiply-adds, run.
