@@ -11,7 +11,8 @@
    STREAMED 1 in kernels that only reduce vectors, where ITEM is less than BLOCK
    BACKWARD 1 in kernels whose groups take the rows from the last to the first
    SMALL    1 in a program of kernels that need few registers: one matrix, one vector
-   SPREAD   1 in kernels of sums that have a group each
+   WAITING  1 in kernels whose first groups add up what the others wait for
+   ADDERS   how many groups that is; ROOM_LANES, TOTAL_LANES: see first.cl
    Results must not depend on the device: fused multiply-adds are written out, and the compiler
    may not make others. */
 #pragma OPENCL FP_CONTRACT OFF
@@ -41,7 +42,7 @@ typedef size_t Row_number;
 
 /* The number of this work-item, in the order of its rows. */
 #define THIS_ CASE_(THIS_, BACKWARD)
-#define THIS_0 get_global_id(0)
+#define THIS_0 (get_global_id(0) - WAITING * ADDERS * get_local_size(0))
 #if ITEM == VECTOR
 #define THIS_1                                                              \
     (get_global_offset(0) + get_local_id(0) +                               \

@@ -1,21 +1,28 @@
 /* The scalars of an iteration: r . r of the step before, p . s and s . s of the product. See
    src/kernel/pcg_scalars.rs, which does the same. */
-ADDING_KERNEL void pcg_scalars_kernel(__global REAL *state, __global const REAL *rr,
-                                 __global const REAL *ps, __global const REAL *ss,
-                                 const uint blocks, const uint rests) {
-    /* Read before the sums are there, which hides the time. */
-    const REAL stop = state[PCG_STOP], weight = state[PCG_WEIGHT], bound = state[PCG_BOUND];
-    const REAL iterations = state[PCG_ITERATIONS], put_off = state[PCG_PUT_OFF];
-    const REAL owed = state[PCG_LATER] > 0 ? DIVIDE(state[PCG_ALPHA], state[PCG_BETA]) : 0;
-    TOTALS(rr, ps, ss, blocks, rests)
-    if (stop > 0) {
+/* What is read before the sums are there, which hides the time; past the first cache, for other
+   groups there may wait for what comes after it: see AWAIT_FIRST. */
+typedef struct {
+    REAL stop, weight, bound, iterations, put_off, owed;
+} Pcg_before_;
+INLINE_ Pcg_before_ pcg_before_(volatile __global const REAL *state) {
+    Pcg_before_ b;
+    b.stop = state[PCG_STOP];
+    b.weight = state[PCG_WEIGHT];
+    b.bound = state[PCG_BOUND];
+    b.iterations = state[PCG_ITERATIONS];
+    b.put_off = state[PCG_PUT_OFF];
+    b.owed = state[PCG_LATER] > 0 ? DIVIDE(state[PCG_ALPHA], state[PCG_BETA]) : 0;
+    return b;
+}
+INLINE_ void pcg_scalars_(__global REAL *state, Pcg_before_ b, Total nus, Total mus, Total gammas) {
+    if (b.stop > 0) {
         state[PCG_STOP] = 2;
         state[PCG_OWED] = 0;
         return;
     }
-    state[PCG_OWED] = owed;
+    state[PCG_OWED] = b.owed;
     state[PCG_LATER] = 0;
-    const Total nus = SUM_OF(0), mus = SUM_OF(1), gammas = SUM_OF(2);
     const REAL nu = VALUE_OF(nus), mu = VALUE_OF(mus);
 #if PAIRED
     const Total alphas = OVER(nus, mus), ratio = OVER(gammas, mus);
@@ -40,11 +47,18 @@ ADDING_KERNEL void pcg_scalars_kernel(__global REAL *state, __global const REAL 
 #endif
     state[PCG_BETA] = next > 0 ? beta : 0;
     state[PCG_NEXT] = next;
-    state[PCG_ITERATIONS] = iterations + 1;
-    const bool last = weight * next <= bound;
+    state[PCG_ITERATIONS] = b.iterations + 1;
+    const bool last = b.weight * next <= b.bound;
     state[PCG_STOP] = last ? 1 : 0;
-    if (!last && owed == 0 && beta >= PCG_LEAST_BETA) {
+    if (!last && b.owed == 0 && beta >= PCG_LEAST_BETA) {
         state[PCG_LATER] = 1;
-        state[PCG_PUT_OFF] = put_off + 1;
+        state[PCG_PUT_OFF] = b.put_off + 1;
     }
+}
+ADDING_KERNEL void pcg_scalars_kernel(__global REAL *state, __global const REAL *rr,
+                                 __global const REAL *ps, __global const REAL *ss,
+                                 const uint blocks, const uint rests) {
+    const Pcg_before_ before = pcg_before_(state);
+    TOTALS(rr, ps, ss, blocks, rests)
+    pcg_scalars_(state, before, SUM_OF(0), SUM_OF(1), SUM_OF(2));
 }

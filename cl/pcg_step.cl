@@ -3,44 +3,75 @@
    for rows may since have gone to the other side, and what y may be owed.
    Rows come from the last to the first, for the last ones are those that the product before has read
    last: `couloir bench pcg --matrix grid:160`, 109 and 107 us an iteration on an H200, 105 and 104
-   so; and with vectors loaded ONCE `tet:1600000 --order rcm` 60.3 and 61.3, 56.6 and 56.5. */
+   so; and with vectors loaded ONCE `tet:1600000 --order rcm` 60.3 and 61.3, 56.6 and 56.5.
+   WAITING, its first groups compute the scalars, meanwhile the others load what they will need. */
 #undef BACKWARD
 #define BACKWARD 1
-#if PAIRED
+#if PAIRED && !WAITING
 /* The rows of r take turns between two step lengths. See src/kernel/pcg_scalars.rs. */
 #if VECTOR == 1
 #define ROWS_OF_(i) ((uint)(i))
+#define TO_REAL_ PASTE(convert_, REAL)
 #else
 __constant uint PLACE_[] = {0, 1, 2, 3, 4, 5, 6, 7};
 #define ROWS_OF_(i) ((uint)(i) + PASTE(vload, VECTOR)(0, PLACE_))
-#endif
-#if VECTOR == 1
-#define TO_REAL_ PASTE(convert_, REAL)
-#else
 #define TO_REAL_ PASTE(PASTE(convert_, REAL), VECTOR)
 #endif
 #define STEP_LENGTH_(i)                                                     \
     (TO_REAL_(PCG_STRIDE * ROWS_OF_(i) % PCG_PATTERN) + 0.5f < takers ? beside : alpha)
-#else
+#elif !WAITING
 #define STEP_LENGTH_(i) alpha
 #endif
+#undef EARLY_
+#undef UNLESS_OVER_
+#define EARLY_ (WAITING && ITEM == VECTOR)
+#if EARLY_
+#define UNLESS_OVER_(x) (x)
+#else
+#define UNLESS_OVER_(x) (over ? (realv)(0) : (x))
+#endif
+#define STEP_SCALARS_                                                       \
+    const bool over = state[PCG_STOP] > 1, later = state[PCG_LATER] > 0;        \
+    const bool owes = state[PCG_OWED] != 0;                                   \
+    const realv alpha = (realv)(state[PCG_ALPHA]), beta = (realv)(state[PCG_BETA]); \
+    const realv owed = (realv)(state[PCG_OWED]);                              \
+    const realv beside = (realv)(state[PCG_BESIDE]), takers = (realv)(state[PCG_TAKERS]);
+#if WAITING
+__kernel void pcg_step_kernel(__global REAL *y, __global REAL *r, __global REAL *p,
+                              __global REAL *sum, __global const REAL *s, __global REAL *state,
+                              __global const REAL *rr, __global const REAL *ps,
+                              __global const REAL *ss, __global REAL *room, const uint blocks,
+                              const uint turn) {
+    FIRST_LOCALS
+    if (IS_ADDER) {
+        const Pcg_before_ before = pcg_before_(state);
+        FIRST_TOTALS(rr, ps, ss, blocks, room)
+        pcg_scalars_(state, before, FIRST_SUM(0), FIRST_SUM(1), FIRST_SUM(2));
+        FIRST_DONE(room, turn)
+        return;
+    }
+#if !EARLY_
+    AWAIT_FIRST(room, turn)
+    STEP_SCALARS_
+#endif
+#else
 __kernel void pcg_step_kernel(__global REAL *y, __global REAL *r, __global REAL *p,
                               __global REAL *sum, __global const REAL *s,
                               __global const REAL *state) {
-    const bool over = state[PCG_STOP] > 1, later = state[PCG_LATER] > 0, owes = state[PCG_OWED] != 0;
-    const realv alpha = (realv)(state[PCG_ALPHA]), beta = (realv)(state[PCG_BETA]);
-    const realv owed = (realv)(state[PCG_OWED]);
-#if PAIRED
-    const realv beside = (realv)(state[PCG_BESIDE]), takers = (realv)(state[PCG_TAKERS]);
+    STEP_SCALARS_
 #endif
     REDUCTION(t);
     EACH_ROW(i) {
         realv v = LOAD_ONCE(r, i);
+        const realv q = UNLESS_OVER_(LOAD(p, i)), w = UNLESS_OVER_(LOAD_ONCE(s, i));
+#if EARLY_
+        AWAIT_FIRST(room, turn)
+        STEP_SCALARS_
+#endif
         if (!over) {
-            const realv q = LOAD(p, i);
             if (!later)
                 STORE_ONCE(y, i, fma(alpha, q, fma(owed, q - v, LOAD_ONCE(y, i))));
-            v = fma(-STEP_LENGTH_(i), LOAD_ONCE(s, i), v);
+            v = fma(-STEP_LENGTH_(i), w, v);
             STORE_ONCE(r, i, v);
             STORE(p, i, fma(beta, q, v));
         } else if (owes)

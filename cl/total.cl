@@ -49,16 +49,17 @@ typedef REAL Total;
 #endif
 
 /* TOTAL_LANES totals each of n lists, in local memory, added pairwise by one group: l and l plus
-   half of them, and so on. A work-item does three or four of these halvings on its own, for a
+   half of them, and so on. A work-item does two to four of these halvings on its own, for a
    barrier takes as long. The sum of a list is where its first number was. */
 #define ADD_LANES(t, n, OP)                                                 \
     barrier(CLK_LOCAL_MEM_FENCE);                                           \
-    FOLD_(t, n, TOTAL_LANES, TOTAL_LANES / 8, OP)                           \
-    FOLD_(t, n, TOTAL_LANES / 8, TOTAL_LANES / 64, OP)                      \
-    FOLD_(t, n, TOTAL_LANES / 64, 1, OP)
-#define FOLD_(t, n, from, to, OP)                                           \
+    FOLD_(t, n, TOTAL_LANES, TOTAL_LANES, TOTAL_LANES / 8, OP)              \
+    FOLD_(t, n, TOTAL_LANES, TOTAL_LANES / 8, TOTAL_LANES / 64, OP)         \
+    FOLD_(t, n, TOTAL_LANES, TOTAL_LANES / 64, 1, OP)
+/* `from` totals each of n lists to as few as `to`; a list begins `apart` numbers behind the last. */
+#define FOLD_(t, n, apart, from, to, OP)                                    \
     EACH_LANE_(l_, (n) * (to)) {                                            \
-        __local Total *z_ = (t) + l_ / (to) * TOTAL_LANES + l_ % (to);      \
+        __local Total *z_ = (t) + l_ / (to) * (apart) + l_ % (to);          \
         Total v_[(from) / (to)];                                            \
         UNROLL_ for (uint k_ = 0; k_ < (from) / (to); ++k_)                 \
             v_[k_] = z_[k_ * (to)];                                         \
@@ -92,9 +93,7 @@ typedef REAL Total;
 /* Three sums of partial results by one group, of which one work-item goes on: lanes as above, then
    these are added pairwise. The CPU does the same. */
 #define EACH_LANE_(l, n) for (uint l = get_local_id(0); l < (n); l += get_local_size(0))
-#define TOTALS(a, b, c, parts, rests) CASE_(TOTALS_, SPREAD)(a, b, c, parts, rests)
-#define SUM_OF(k) CASE_(SUM_OF_, SPREAD)(k)
-#define TOTALS_0(a, b, c, parts, rests)                                     \
+#define TOTALS(a, b, c, parts, rests)                                       \
     __local Total t_[3 * TOTAL_LANES];                                      \
     EACH_LANE_(l_, TOTAL_LANES) {                                           \
         Total s_[3] = {BEGIN_(a, l_, rests), BEGIN_(b, l_, rests),          \
@@ -116,45 +115,4 @@ typedef REAL Total;
     ADD_LANES(t_, 3, PLUS)                                                  \
     if (get_local_id(0) != 0)                                               \
         return;
-#define SUM_OF_0(k) settled_(t_[(k) * TOTAL_LANES])
-
-/* The same where three groups have a list each, and the last one to arrive goes on with the sums:
-   SPREAD, for devices whose groups see what others have stored before a fence. */
-#ifdef __NV_CL_C_VERSION
-#define FENCE_ asm volatile("membar.gl;" : : : "memory")
-#else
-#define FENCE_ mem_fence(CLK_GLOBAL_MEM_FENCE)
-#endif
-#define TOTALS_1(a, b, c, parts, rests)                                     \
-    __local Total t_[TOTAL_LANES];                                          \
-    const uint list_ = (uint)get_group_id(0);                               \
-    __global const REAL *parts_ = list_ == 0 ? a : list_ == 1 ? b : c;      \
-    EACH_LANE_(l_, TOTAL_LANES) {                                           \
-        Total s_ = BEGIN_(parts_, l_, rests);                               \
-        TAKE_(s_, parts_, l_, parts, 16, PLUS)                              \
-        t_[l_] = s_;                                                        \
-    }                                                                       \
-    ADD_LANES(t_, 1, PLUS)                                                  \
-    if (get_local_id(0) != 0 || !arrived_(state + PCG_LENGTH, list_, settled_(t_[0]))) \
-        return;
-#define SUM_OF_1(k) sum_of_(state + PCG_LENGTH, k)
-/* Puts a list's sum where the others find it, behind them the number of those that have arrived;
-   returns whether this is the last. */
-INLINE_ bool arrived_(volatile __global REAL *sums, uint list, Total sum) {
-    volatile __global uint *count = (volatile __global uint *)(sums + 6);
-    sums[2 * list] = VALUE_OF(sum);
-    sums[2 * list + 1] = REST_OF(sum);
-    FENCE_;
-    if (atomic_inc(count) != 2)
-        return false;
-    FENCE_;
-    *count = 0;
-    return true;
-}
-INLINE_ Total sum_of_(volatile __global REAL *sums, uint list) {
-#if PAIRED
-    return total_(sums[2 * list], sums[2 * list + 1]);
-#else
-    return sums[2 * list];
-#endif
-}
+#define SUM_OF(k) settled_(t_[(k) * TOTAL_LANES])

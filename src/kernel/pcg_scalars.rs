@@ -42,7 +42,7 @@ pub const PUT_OFF: usize = 9;
 pub const BESIDE: usize = 10;
 /// How many of [`PATTERN`] rows take that one, not rounded; below 0.5 if none does.
 pub const TAKERS: usize = 11;
-/// Length of the state. Behind it a device keeps sums: see `cl/total.cl`.
+/// Length of the state.
 pub const LENGTH: usize = 12;
 
 /// Least `beta` with which a step may leave `y` to the next: rounding in `p'` is at most 16 times as
@@ -92,6 +92,7 @@ pub fn defines() -> String {
 pub fn scalars<T: Real>() -> Scalars<T> {
     Scalars {
         name: "pcg_scalars",
+        within: "pcg_step",
         source: include_str!("../../cl/pcg_scalars.cl"),
         sums: 3,
         length: if T::PAIRED { LENGTH } else { BESIDE },

@@ -12,8 +12,10 @@ pub const TOTAL_LANES: usize = 1024;
 /// Operations on sums.
 #[derive(Clone, Copy)]
 pub struct Scalars<T: Real> {
-    /// Stem of its files; the device's functions take state, sums' parts, blocks.
+    /// Stem of its files; the device function takes state, sums' parts, blocks.
     pub name: &'static str,
+    /// Name of the kernel whose first groups may compute them: see `cl/first.cl`.
+    pub within: &'static str,
     /// Its device source.
     pub source: &'static str,
     /// Sums that it needs.
@@ -25,10 +27,9 @@ pub struct Scalars<T: Real> {
 }
 
 impl<T: Real> Scalars<T> {
-    /// The device function; `spread`, that whose sums have a group each.
-    pub fn kernel(&self, spread: bool) -> String {
-        let how = if spread { "_spread" } else { "" };
-        format!("{}{how}_kernel", self.name)
+    /// The device function of the kernel that they may be computed within.
+    pub fn waiting(&self) -> String {
+        format!("{}_waiting_kernel", self.within)
     }
 }
 

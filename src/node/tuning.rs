@@ -27,8 +27,8 @@ pub struct Tuning {
     pub registers: Option<u32>,
     /// Work-items of the group that adds partial results up, where the compiler has to know.
     pub adding: Option<usize>,
-    /// Each of several sums has a group of its own.
-    pub spread: bool,
+    /// Groups may wait for those that were started before them.
+    pub waits: bool,
 }
 
 #[derive(Deserialize)]
@@ -50,7 +50,7 @@ struct Entry {
     registers: Option<u32>,
     adding: Option<usize>,
     #[serde(default)]
-    spread: bool,
+    waits: bool,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq)]
@@ -150,7 +150,7 @@ impl Entry {
                 matrix_group: 1,
                 registers: self.registers,
                 adding,
-                spread: self.spread,
+                waits: self.waits,
             },
             PerItem::Vector => {
                 // A group is a block, for the sake of reductions.
@@ -166,7 +166,7 @@ impl Entry {
                     matrix_group: self.matrix_group.unwrap_or(group).min(most),
                     registers: self.registers,
                     adding,
-                    spread: self.spread,
+                    waits: self.waits,
                 }
             }
         }
@@ -216,7 +216,7 @@ mod tests {
             matrix_group: group,
             registers: None,
             adding: None,
-            spread: false,
+            waits: false,
         };
         assert_eq!(of(text, &device("gpu", "X")), launch(4, 4, 32));
         assert_eq!(of(text, &device("accelerator", "X")), launch(1, 1, 256));

@@ -168,6 +168,7 @@ impl<T: Real> Case<T> {
                 scalars: &self.scalars,
                 state: self.state.as_ref(),
                 halo: None,
+                first: None,
             },
         )?;
         let mut vectors = Vec::new();

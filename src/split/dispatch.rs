@@ -6,11 +6,11 @@ use super::engine::{Engine, Operands};
 use super::host::{HostCall, Span};
 use super::launch::is_small;
 use super::site::Site;
-use crate::Result;
 use crate::cluster::Reach;
 use crate::kernel::{Mat, Real};
 use crate::node::memory::Arg;
 use crate::sparse::Sell;
+use crate::{Error, Result};
 
 impl<T: Real> Engine<T> {
     /// Starts the device's part and does the host's.
@@ -38,6 +38,15 @@ impl<T: Real> Engine<T> {
             None => wanted.min(inner),
         };
         site.cut = cut;
+        if o.first.is_some() && cut < rows {
+            return Err(Error::failure(
+                format!(
+                    "{} ({}) was to be the device's alone",
+                    site.kernel.name, site.label
+                ),
+                "report this as a defect",
+            ));
+        }
         let (device, host) = (cut > 0, cut < rows || hidden.is_some());
         let ends = self.ends(cut, rows);
         let to = if device { usize::MAX } else { 0 };

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::cache::Cache;
 use super::carry::Carrier;
+use super::first::First;
 use super::lanes::Lanes;
 use super::launch::Programs;
 use super::precision::Precision;
@@ -48,6 +49,8 @@ pub struct Operands<'a, 'b, T: Real> {
     /// Exchange of the halos of `gather` (face neighbours) while inner rows are computed; see
     /// [`Engine::exchange`].
     pub halo: Option<&'a Halo>,
+    /// Scalars that the device is to compute first; see [`Engine::leave_to`].
+    pub first: Option<First>,
 }
 
 impl<T: Real> Default for Operands<'_, '_, T> {
@@ -61,6 +64,7 @@ impl<T: Real> Default for Operands<'_, '_, T> {
             scalars: &[],
             state: None,
             halo: None,
+            first: None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! From the sums of calls to the scalars that the next calls read: on the device where all of
-//! the calls ran there wholly, so that nobody waits, else on the host; there, too, are the sums of
-//! all ranks added.
+//! the calls ran there wholly, so that nobody waits (or within the next call: `first.rs`), else on
+//! the host; there, too, are the sums of all ranks added.
 
 use std::cell::RefCell;
 use std::time::Instant;
@@ -9,12 +9,12 @@ use opencl3::kernel::Kernel as ClKernel;
 
 use super::call::reduction;
 use super::engine::Engine;
-use super::lanes::{Left, WORTH_IT};
+use super::first::Waiting;
 use super::launch::set_args;
 use super::site::{Place, Site};
 use super::totals::adding_group;
 use crate::Result;
-use crate::kernel::scalars::{Scalars, TOTAL_LANES};
+use crate::kernel::scalars::Scalars;
 use crate::kernel::total::Total;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
 use crate::node::memory::Arg;
@@ -23,14 +23,14 @@ use crate::node::{BLOCK, Buffer};
 
 /// An operation on sums, ready to be called.
 pub struct Finish<T: Real> {
-    scalars: Scalars<T>,
+    pub(super) scalars: Scalars<T>,
     /// What it costs the host; what a device does is part of the batch it is in.
     place: Place,
     handle: Option<ClKernel>,
     /// Work-items that add the sums.
     group: usize,
-    /// The same with a group for each sum, where that is possible.
-    spread: Option<ClKernel>,
+    /// The same within the next call, where that is possible.
+    pub(super) waiting: Option<Waiting<T>>,
     /// Where many partial results are added up first.
     lanes: Option<[Buffer<T>; 3]>,
     /// From where a device with memory of its own gets what the host has computed.
@@ -44,7 +44,19 @@ impl<T: Real> Finish<T> {
     }
 }
 
+/// Where the device has the partial results of the k-th reduction of `site`.
+pub(super) fn partial<T: Real>(site: &Site<T>, k: usize) -> Result<Arg> {
+    let partial = &site.device_partial[k];
+    Ok(partial.share(usize::MAX, usize::MAX)?.device)
+}
+
 impl<T: Real> Engine<T> {
+    /// Whether the device has done all that `sums` are of. The sums of other ranks come to the host.
+    pub(super) fn done_by_device(&self, sums: &[(&Site<T>, usize)]) -> bool {
+        let wholly = |s: &Site<T>| s.handle.is_some() && s.cut == s.rows;
+        self.comm().size() == 1 && sums.iter().all(|(s, _)| wholly(s))
+    }
+
     /// Prepares `scalars`.
     ///
     /// # Errors
@@ -56,7 +68,7 @@ impl<T: Real> Engine<T> {
             place: Place::new(label, names, 1),
             handle: None,
             group: 1,
-            spread: None,
+            waiting: None,
             lanes: None,
             slot: None,
         };
@@ -68,15 +80,11 @@ impl<T: Real> Engine<T> {
             finish.slot = Some(RefCell::new(Pinned::new(&d.link, bytes)?));
         }
         if T::CL == "double" || d.info.exact_division {
-            let kernel = program.kernel(&scalars.kernel(false))?;
+            let kernel = program.kernel(&format!("{}_kernel", scalars.name))?;
             finish.group = adding_group(d, &kernel);
             finish.handle = Some(kernel);
             finish.lanes = self.three_lanes()?;
-            if d.tuning.spread && scalars.sums == 3 {
-                let spread = program.kernel(&scalars.kernel(true))?;
-                finish.group = finish.group.min(adding_group(d, &spread));
-                finish.spread = Some(spread);
-            }
+            finish.waiting = Waiting::new(&self.node, program, &scalars)?;
         }
         Ok(finish)
     }
@@ -92,36 +100,22 @@ impl<T: Real> Engine<T> {
         sums: &[(&Site<T>, usize)],
         state: &mut Buffer<T>,
     ) -> Result<bool> {
-        // The sums of other ranks come to the host.
-        let alone = self.comm().size() == 1;
-        let wholly = alone && sums.iter().all(|(s, _)| s.cut == s.rows);
+        let wholly = self.done_by_device(sums);
         if let (true, Some(d), Some(k)) = (wholly, &self.node.device, &finish.handle) {
             let blocks = sums.first().map_or(0, |(s, _)| s.rows / BLOCK);
             let mut args = [Arg::None; MAX_REDUCTIONS + 1];
             args[0] = state.split_at(usize::MAX, true)?.0.arg;
             for (arg, (site, k)) in args[1..].iter_mut().zip(sums) {
-                *arg = site.device_partial[*k]
-                    .share(usize::MAX, usize::MAX)?
-                    .device;
+                *arg = partial(site, *k)?;
             }
             let parts = &mut args[1..=sums.len()];
-            // A sum by one group each takes a fence more, and less than a launch more.
-            let (left, k, groups) = match &finish.spread {
-                Some(spread) if blocks >= WORTH_IT * TOTAL_LANES => {
-                    (Left::all(blocks), spread, sums.len())
-                }
-                _ => (
-                    self.add_up_three(finish.lanes.as_ref(), parts, blocks)?,
-                    k,
-                    1,
-                ),
-            };
+            let left = self.add_up_three(finish.lanes.as_ref(), parts, blocks)?;
             let fail = |code| d.link.error(finish.scalars.name, code);
             d.link.queue.order().map_err(fail)?;
             let counts = [left.parts, left.rests];
             set_args(k.get(), 0, &args[..=sums.len()], &counts).map_err(fail)?;
-            let (group, items) = (finish.group, finish.group * groups);
-            d.link.queue.start(k.get(), items, group).map_err(fail)?;
+            let group = finish.group;
+            d.link.queue.start(k.get(), group, group).map_err(fail)?;
             return Ok(true);
         }
         let (start, waited_s) = (Instant::now(), self.comm().spent().reduce_s);

@@ -245,30 +245,4 @@ mod tests {
             assert!(single[TAKERS] > 0.5 && double[TAKERS] == 0.0, "{single:?}");
         }
     }
-
-    /// As on a GPU whose groups see what others have stored, but of one work-item each: PoCL 3.1
-    /// adds wrongly in larger ones. Launch parameters are fixed for a process.
-    #[test]
-    fn scalars_by_a_group_each_are_the_same_bits() {
-        if configs().len() < 2 {
-            return eprintln!("SKIPPED: no device with double precision and memory of its own");
-        }
-        let name = format!("couloir-spread-{}.toml", std::process::id());
-        let file = std::env::temp_dir().join(name);
-        let text =
-            "[[device]]\nmatch = \"\"\nvector = 1\nrows = \"vector\"\nadding = 1\nspread = true\n";
-        std::fs::write(&file, text).unwrap();
-        let other = "scalars_of_many_blocks_are_the_same_bits_wherever_they_are";
-        let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args([&format!("split::lanes::tests::{other}"), "--exact"])
-            .env("COULOIR_TUNING", &file)
-            .output()
-            .unwrap();
-        std::fs::remove_file(&file).unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(
-            output.status.success() && text.contains("1 passed"),
-            "{text}"
-        );
-    }
 }

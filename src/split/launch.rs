@@ -9,9 +9,10 @@ use opencl3::types::cl_kernel;
 
 use super::call::Args;
 use super::engine::{Engine, Operands};
+use super::first::{self, ADDERS};
 use super::site::Site;
 use super::{carry, convert, lanes};
-use crate::kernel::scalars::{self, TOTAL_LANES};
+use crate::kernel::scalars::{self, Scalars, TOTAL_LANES};
 use crate::kernel::{Kernel, LANES, Real, SLICE, Shape, pcg_scalars};
 use crate::node::memory::Arg;
 use crate::node::program::Program;
@@ -21,7 +22,7 @@ use crate::{Error, Result};
 /// The programs of some kernels.
 pub(super) struct Programs {
     all: Program,
-    /// Kernels of one matrix and one vector, which need few registers.
+    /// Kernels of one matrix and one vector, and those whose groups wait: they need few registers.
     small: Option<Program>,
 }
 
@@ -29,6 +30,12 @@ impl Programs {
     /// The function `name`.
     pub fn kernel(&self, name: &str) -> Result<ClKernel> {
         self.all.kernel(name)
+    }
+
+    /// The function that does its scalars first; it needs few registers, too.
+    pub fn waiting<T: Real>(&self, scalars: &Scalars<T>) -> Result<ClKernel> {
+        let program = self.small.as_ref().unwrap_or(&self.all);
+        program.kernel(&scalars.waiting())
     }
 
     /// The kernel `name` of that shape.
@@ -39,6 +46,11 @@ impl Programs {
         };
         program.kernel(&format!("{name}_kernel"))
     }
+}
+
+/// Whether scalars may be computed within a kernel.
+fn waits<T: Real>(kernel: &Kernel<T>) -> bool {
+    scalars::list::<T>().iter().any(|s| s.within == kernel.name)
 }
 
 /// Whether a kernel has one matrix, of one plane, and one vector; it is given the values that many
@@ -77,12 +89,13 @@ impl<T: Real> Engine<T> {
             "-cl-fp32-correctly-rounded-divide-sqrt "
         };
         let options = format!(
-            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={SLICE} -D TOTAL_LANES={TOTAL_LANES} -D PAIRED={} {}",
+            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={SLICE} -D TOTAL_LANES={TOTAL_LANES} -D PAIRED={} {} {}",
             T::CL,
             t.vector,
             t.item,
             u8::from(T::PAIRED),
-            pcg_scalars::defines()
+            pcg_scalars::defines(),
+            first::defines()
         );
         let adding = t.adding.map(|n| format!(" -D ADDING={n}"));
         let mut options = options + &adding.unwrap_or_default();
@@ -91,12 +104,12 @@ impl<T: Real> Engine<T> {
             options += " -D UNROLL_=";
         }
         let build = |kernels: &[Kernel<T>], more: String| {
-            let source = source(kernels, t.item);
+            let source = source(kernels, &t);
             Program::build(device, &source, &format!("{options} {more}"), cache)
         };
         let all = build(kernels, "-D SMALL=0".to_owned())?;
         let mut small = kernels.to_vec();
-        small.retain(|k| is_small(&k.shape));
+        small.retain(|k| is_small(&k.shape) || t.waits && waits(k));
         let registers = t.registers.map(|n| format!("-cl-nv-maxrregcount={n} "));
         let registers = registers.unwrap_or_default();
         let small = match t.vector {
@@ -118,13 +131,15 @@ impl<T: Real> Engine<T> {
         else {
             return Ok(());
         };
-        let (k, t) = (kernel.get(), site.tuning.unwrap_or(d.tuning));
+        let t = site.tuning.unwrap_or(d.tuning);
+        let k = o.first.as_ref().map_or(kernel, |f| &f.kernel).get();
         let fail = |code| d.link.error(site.kernel.name, code);
         d.link.queue.order().map_err(fail)?;
         let index = set_args(k, 0, args.all(), o.scalars).map_err(fail)?;
-        if let Some(state) = o.state {
-            set_args::<T>(k, index, &[state.arg()], &[]).map_err(fail)?;
-        }
+        let index = match o.state {
+            Some(state) => set_args::<T>(k, index, &[state.arg()], &[]).map_err(fail)?,
+            None => index,
+        };
         let shape = &site.kernel.shape;
         let (items, group) = if streamed(shape, t.item) {
             // Two blocks keep a core of the device busier, if they come in pairs.
@@ -135,6 +150,13 @@ impl<T: Real> Engine<T> {
             (rows.len() / t.item, group)
         };
         let first = rows.start * items / rows.len();
+        let items = match &o.first {
+            Some(f) => {
+                set_args(k, index, &f.buffers, &f.counts).map_err(fail)?;
+                items + ADDERS * group
+            }
+            None => items,
+        };
         d.link
             .queue
             .start_from(k, first, items, group)
@@ -151,7 +173,7 @@ fn streamed(shape: &Shape, item: usize) -> bool {
 
 /// What the compiler of a device is given. Only a program in double precision names `double`:
 /// there are compilers that refuse the word.
-pub(super) fn source<T: Real>(kernels: &[Kernel<T>], item: usize) -> String {
+pub(super) fn source<T: Real>(kernels: &[Kernel<T>], t: &Tuning) -> String {
     let double = T::CL == "double";
     let mut source = String::new();
     if double {
@@ -163,22 +185,28 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], item: usize) -> String {
     source.push_str(include_str!("../../cl/usual.cl"));
     source.push_str(include_str!("../../cl/several.cl"));
     source.push_str(include_str!("../../cl/total.cl"));
+    source.push_str(first::SOURCE);
+    let scalars = scalars::list::<T>();
+    scalars.iter().for_each(|s| source.push_str(s.source));
     for k in kernels {
-        let streamed = u8::from(streamed(&k.shape, item));
-        source.push_str(&format!("#undef STREAMED\n#define STREAMED {streamed}\n"));
-        source.push_str("#undef BACKWARD\n#define BACKWARD 0\n");
+        let streamed = u8::from(streamed(&k.shape, t.item));
+        let begin = |waiting| {
+            format!(
+                "#undef STREAMED\n#define STREAMED {streamed}\n#undef BACKWARD\n#define BACKWARD 0\n\
+                 #undef WAITING\n#define WAITING {waiting}\n"
+            )
+        };
+        source.push_str(&begin(0));
         source.push_str(k.source);
+        for s in scalars.iter().filter(|s| t.waits && s.within == k.name) {
+            let own = format!("{}_kernel", k.name);
+            source.push_str(&begin(1));
+            source.push_str(&k.source.replace(&own, &s.waiting()));
+        }
     }
+    source.push_str("#undef WAITING\n#define WAITING 0\n");
     source.push_str(lanes::SOURCE);
     source.push_str(carry::SOURCE);
-    for s in scalars::list::<T>() {
-        let [one, each] = [false, true].map(|spread| s.kernel(spread));
-        source.push_str("#define SPREAD 0\n");
-        source.push_str(s.source);
-        source.push_str("#undef SPREAD\n#define SPREAD 1\n");
-        source.push_str(&s.source.replace(&one, &each));
-        source.push_str("#undef SPREAD\n");
-    }
     if double {
         source.push_str(convert::SOURCE);
     }

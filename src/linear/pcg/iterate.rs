@@ -6,7 +6,7 @@ use crate::kernel::Real;
 use crate::kernel::pcg_scalars::{
     ALPHA, BOUND, ITERATIONS, LATER, LENGTH, NEXT, OWED, PUT_OFF, STOP, WEIGHT, owed,
 };
-use crate::split::{Engine, Operands, Traffic};
+use crate::split::{Engine, First, Operands, Traffic};
 
 /// The scalars of a solve: see [`pcg_scalars`](crate::kernel::pcg_scalars).
 pub(super) type State<T> = [T; LENGTH];
@@ -38,10 +38,16 @@ impl<T: Real> Pcg<T> {
                 None => &self.begin,
             };
             let sums = [(before, 0), (&self.product, 0), (&self.product, 1)];
-            let ahead = engine.reduce(&mut self.scalars, &sums, &mut self.state)?;
             // A call that is measured must not be one that finds nothing to do.
-            let measured = self.product.to_be_measured() || self.step.is_tuning();
-            let looks = !ahead || measured || n >= look || n == most;
+            let measured = self.product.to_be_measured() || self.step.to_be_measured();
+            let looks = measured || n >= look || n == most;
+            let (scalars, state_of) = (&mut self.scalars, &mut self.state);
+            let first = match looks {
+                true => None,
+                false => engine.leave_to(&self.step, scalars, &sums, state_of)?,
+            };
+            let ahead = first.is_some() || engine.reduce(scalars, &sums, state_of)?;
+            let looks = looks || !ahead;
             match &mut self.glance {
                 // It is there while the step runs.
                 Some(glance) if ahead && looks => {
@@ -50,7 +56,7 @@ impl<T: Real> Pcg<T> {
                 }
                 _ => {}
             }
-            self.step(engine)?;
+            self.step(engine, first)?;
             if !looks {
                 continue;
             }
@@ -75,7 +81,7 @@ impl<T: Real> Pcg<T> {
             (state[STOP], state[OWED], state[LATER]) = (T::of(2.0), owed(&state), T::ZERO);
             state[PUT_OFF] = state[PUT_OFF] - T::of(1.0);
             self.put(&state)?;
-            self.step(engine)?;
+            self.step(engine, None)?;
             self.step.did_nothing(1);
         }
         let put_off = state[PUT_OFF].f64() - put_off;
@@ -93,8 +99,8 @@ impl<T: Real> Pcg<T> {
         Ok(())
     }
 
-    /// `y`, `r` and `p` of the next iteration, as the state says.
-    fn step(&mut self, engine: &Engine<T>) -> Result<()> {
+    /// `y`, `r` and `p` of the next iteration, as the state says, or as what is to be done `first`.
+    fn step(&mut self, engine: &Engine<T>, first: Option<First>) -> Result<()> {
         let y = match &mut self.factor {
             Some(factor) => factor.z_mut(),
             None => &mut self.system.y,
@@ -105,6 +111,7 @@ impl<T: Real> Pcg<T> {
                 inout: &mut [y, &mut self.r, &mut self.p],
                 own: &[&self.s],
                 state: Some(&self.state),
+                first,
                 ..Operands::default()
             },
         )

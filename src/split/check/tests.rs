@@ -6,7 +6,7 @@ use crate::kernel::pcg_scalars::{LATER, OWED, STOP};
 use crate::kernel::{Kernel, Real, axpy, dot, list, pcg_step};
 use crate::node::opencl::{self, DeviceInfo};
 use crate::node::topology::allowed_cores;
-use crate::node::{BLOCK, Config, DeviceChoice, Node, Turn};
+use crate::node::{BLOCK, Config, DeviceChoice, Node, Tuning, Turn};
 use crate::split::launch::is_small;
 use crate::split::{Engine, Policy};
 use crate::{Error, Result};
@@ -105,6 +105,19 @@ fn a_device_that_does_not_compile_the_kernels_is_left_out() {
     assert!(error.to_string().contains("NO_SUCH_THING"), "{error}");
 }
 
+/// One row per work-item, with all that a device can be given.
+fn plain() -> Tuning {
+    Tuning {
+        vector: 1,
+        item: 1,
+        group: BLOCK,
+        matrix_group: BLOCK,
+        registers: None,
+        adding: None,
+        waits: true,
+    }
+}
+
 /// The words of a source, comments left out.
 fn words(source: &str) -> Vec<String> {
     let mut code = String::new();
@@ -124,18 +137,18 @@ fn the_source_in_single_precision_has_no_double() {
     let double = |w: &String| w.contains("double") || w.contains("fp64");
     // 0.5 is a double, 0.5f is not.
     let literal = |w: &String| w.contains('.') && w.parse::<f64>().is_ok();
-    let single = words(&super::super::launch::source(&list::<f32>(), 1));
+    let single = words(&super::super::launch::source(&list::<f32>(), &plain()));
     assert!(single.len() > 1000);
     let found: Vec<_> = single.iter().filter(|w| double(w) || literal(w)).collect();
     assert!(found.is_empty(), "{found:?}");
-    let both = words(&super::super::launch::source(&list::<f64>(), 1));
+    let both = words(&super::super::launch::source(&list::<f64>(), &plain()));
     assert!(both.iter().any(double));
 }
 
 /// Section 6.9 of the OpenCL C specification; most compilers take it all the same.
 #[test]
 fn the_source_has_no_macros_of_any_number_of_arguments() {
-    let all = words(&super::super::launch::source(&list::<f64>(), 1));
+    let all = words(&super::super::launch::source(&list::<f64>(), &plain()));
     assert!(all.iter().any(|w| w == "EACH_ENTRY"));
     let found: Vec<_> = all
         .iter()
