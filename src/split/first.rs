@@ -203,7 +203,7 @@ mod tests {
         same_bits::<f32>(waits);
     }
 
-    /// As on a GPU, but of groups of one work-item: launch parameters are fixed for a process.
+    /// Launch parameters are fixed for a process.
     #[test]
     fn groups_of_any_device_may_wait() {
         if !opencl::devices().is_ok_and(|all| !all.is_empty()) {
@@ -211,10 +211,14 @@ mod tests {
         }
         let name = format!("couloir-waits-{}.toml", std::process::id());
         let file = std::env::temp_dir().join(name);
-        for vector in [8, 1] {
-            let text = format!(
-                "[[device]]\nmatch = \"\"\nvector = {vector}\nrows = \"block\"\nwaits = true\n"
-            );
+        let of_one = "vector = 8\nrows = \"block\"";
+        // As on a GPU.
+        let of_many = "vector = 1\nrows = \"vector\"\nadding = 1";
+        let all = [of_one, of_many].into_iter();
+        // PoCL 3.1 mixes up what larger groups add on 32-bit ARM.
+        let most = if cfg!(target_arch = "arm") { 1 } else { 2 };
+        for launch in all.take(most) {
+            let text = format!("[[device]]\nmatch = \"\"\n{launch}\nwaits = true\n");
             std::fs::write(&file, text).unwrap();
             let own = "split::first::tests::scalars_left_to_the_step_are_the_same_bits";
             let output = std::process::Command::new(std::env::current_exe().unwrap())
@@ -225,7 +229,7 @@ mod tests {
                 .unwrap();
             let text = String::from_utf8_lossy(&output.stdout);
             let passed = output.status.success() && text.contains("1 passed");
-            assert!(passed, "vector {vector}: {text}");
+            assert!(passed, "{launch}: {text}");
         }
         std::fs::remove_file(&file).unwrap();
     }
