@@ -2,7 +2,8 @@
    src/kernel/mat.rs is the twin of this file. EACH_ENTRY(e, m, i, statement) does the statement for
    the entries of the rows i .. i + VECTOR of matrix m in turn, the diagonal first and then by
    ascending column; VALUE(p, e) is their value in plane p, GATHER(x, e) is x at their columns. Where
-   a row lacks an entry they are -0 and 0, which adds nothing.
+   a row lacks an entry their product is -0, which adds nothing, and that of their sizes 0: -0 and 0,
+   or a value and the zero of the other sign. So a statement uses them in products alone.
 
    The statement is written out once for each kind of slice, and of step, so that the compiler knows
    what differs between them: it does not find out by itself. All its commas are in brackets, for

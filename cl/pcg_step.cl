@@ -31,8 +31,8 @@ __constant uint PLACE_[] = {0, 1, 2, 3, 4, 5, 6, 7};
 #define UNLESS_OVER_(x) (over ? (realv)(0) : (x))
 #endif
 #define STEP_SCALARS_                                                       \
-    const bool over = state[PCG_STOP] > 1, later = state[PCG_LATER] > 0;        \
-    const bool owes = state[PCG_OWED] != 0;                                   \
+    const bool over = state[PCG_STOP] > 1, later = state[PCG_LATER] > 0;    \
+    const bool owes = state[PCG_OWED] != 0;                                 \
     const realv alpha = (realv)(state[PCG_ALPHA]), beta = (realv)(state[PCG_BETA]); \
     const realv owed = (realv)(state[PCG_OWED]);                              \
     const realv beside = (realv)(state[PCG_BESIDE]), takers = (realv)(state[PCG_TAKERS]);

@@ -29,8 +29,9 @@
         }                                                                                         \
     }                                                                                             \
     break;
-/* The same where the values are arguments, too: most slices of a grid of one kind of cells. A value
-   that is loaded takes as long in the first cache as a row's number of the vector. */
+/* The same where the values are arguments, too: most slices of a grid of one kind of cells. Loading a
+   value takes the first cache as long as loading a row's number of the vector, and that cache, not
+   memory, is what a product of an H100 waits for. */
 #define SAMES_1(e, r, m, DO)                                                                      \
     if ((r.at.s3 & USUAL_) && r.at.s0 == PASTE(m, _usual).s9) {                                   \
         if (r.at.s3 & FULL_)                                                                      \

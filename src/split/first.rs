@@ -99,7 +99,7 @@ impl<T: Real> Engine<T> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::kernel::pcg_scalars::{self, ALPHA, BOUND, LATER, LENGTH, STOP, WEIGHT};
     use crate::kernel::{dot, pcg_step};
@@ -110,7 +110,11 @@ mod tests {
     const WAITS: &str = "COULOIR_TEST_WAITS";
 
     /// A call that sums `a . b`.
-    fn sum<T: Real>(engine: &Engine<T>, a: &Buffer<T>, b: &Buffer<T>) -> Site<T> {
+    pub(in crate::split) fn sum<T: Real>(
+        engine: &Engine<T>,
+        a: &Buffer<T>,
+        b: &Buffer<T>,
+    ) -> Site<T> {
         let mut site = engine.site(dot::kernel(), "sum", a.len()).unwrap();
         let operands = Operands {
             own: &[a, b],

@@ -142,7 +142,8 @@ mod tests {
     use crate::kernel::pcg_scalars::{ALPHA, BETA, LENGTH, NEXT, TAKERS};
     use crate::kernel::{dot, kinetic, monitor, pcg_scalars};
     use crate::node::{Config, DeviceChoice, opencl};
-    use crate::split::{Operands, Policy, random_case};
+    use crate::split::first::tests::sum;
+    use crate::split::{Policy, random_case};
 
     /// The CPU alone, and each device with memory of its own.
     fn configs() -> Vec<Config> {
@@ -200,17 +201,8 @@ mod tests {
             engine.node.buffer_from(&values).unwrap()
         };
         let (x, y) = (vector(-0.5), vector(-0.52));
-        let run = |a, b| {
-            let mut site = engine.site(dot::kernel(), "sum", rows).unwrap();
-            let operands = Operands {
-                own: &[a, b],
-                ..Operands::default()
-            };
-            engine.run(&mut site, operands).unwrap();
-            site
-        };
         // The least in the middle, as of p . s.
-        let sites = [run(&x, &x), run(&y, &y), run(&x, &y)];
+        let sites = [(&x, &x), (&y, &y), (&x, &y)].map(|(a, b)| sum(&engine, a, b));
         let scalars = pcg_scalars::scalars();
         let mut finish = engine.finish(scalars, "scalars").unwrap();
         let mut state = engine.node.buffer(LENGTH).unwrap();
