@@ -14,8 +14,9 @@ pub(super) type State<T> = [T; LENGTH];
 impl<T: Real> Pcg<T> {
     /// At most `most` iterations from `state`, where the squared residual is `rr`, until the
     /// recurrence falls below its bound; what the state is then. Where the device does all the
-    /// work, nobody waits for it but at a few [looks](super::pace); iterations after the last do
-    /// nothing.
+    /// work, it is asked for its state at a few [looks](super::pace), and the answer is read when
+    /// the next iteration is under way, so that it never waits for the host; iterations after the
+    /// last do nothing.
     pub(super) fn iterate(
         &mut self,
         engine: &Engine<T>,
@@ -30,6 +31,8 @@ impl<T: Real> Pcg<T> {
         let mut state = *state;
         let (mut calls, mut done) = (0, 0);
         let mut look = self.pace.first(rr, state[BOUND].f64());
+        // Whether the device was asked for the state of the iteration before.
+        let mut asked = false;
         for n in 1..=most {
             self.product(engine)?;
             let before = match &self.factor {
@@ -40,35 +43,42 @@ impl<T: Real> Pcg<T> {
             let sums = [(before, 0), (&self.product, 0), (&self.product, 1)];
             // A call that is measured must not be one that finds nothing to do.
             let measured = self.product.to_be_measured() || self.step.to_be_measured();
-            let looks = measured || n >= look || n == most;
+            let now = measured || n == most;
             let (scalars, state_of) = (&mut self.scalars, &mut self.state);
-            let first = match looks {
+            let first = match now {
                 true => None,
                 false => engine.leave_to(&self.step, scalars, &sums, state_of)?,
             };
             let ahead = first.is_some() || engine.reduce(scalars, &sums, state_of)?;
-            let looks = looks || !ahead;
             match &mut self.glance {
                 // It is there while the step runs.
-                Some(glance) if ahead && looks => {
-                    // SAFETY: the state is read after the end alone, and dropped after the glance.
-                    unsafe { glance.start(&self.state) }?
-                }
+                // SAFETY: the state is read after the end alone, and dropped after the glance.
+                Some(glance) if ahead && now => unsafe { glance.start(&self.state) }?,
                 _ => {}
             }
             self.step(engine, first)?;
-            if !looks {
-                continue;
+            let seen = match &mut self.glance {
+                Some(glance) if ahead && (now || asked) => Some(glance.end()?),
+                Some(_) if ahead => None,
+                _ => Some(&self.state.read()?[..LENGTH]),
+            };
+            (calls, asked) = (n, false);
+            if let Some(seen) = seen {
+                state.copy_from_slice(seen);
+                done = (state[ITERATIONS].f64() - begin) as usize;
+                let rr_now = (state[WEIGHT] * state[NEXT]).f64();
+                look = self.pace.next(rr, rr_now, state[BOUND].f64(), done);
+                if state[STOP] > T::ZERO {
+                    break;
+                }
             }
             match &mut self.glance {
-                Some(glance) if ahead => state.copy_from_slice(glance.end()?),
-                _ => state.copy_from_slice(&self.state.read()?[..LENGTH]),
-            }
-            (calls, done) = (n, (state[ITERATIONS].f64() - begin) as usize);
-            let now = (state[WEIGHT] * state[NEXT]).f64();
-            look = self.pace.next(rr, now, state[BOUND].f64(), done);
-            if state[STOP] > T::ZERO {
-                break;
+                Some(glance) if ahead && n >= look => {
+                    // SAFETY: as above.
+                    unsafe { glance.start(&self.state) }?;
+                    asked = true;
+                }
+                _ => {}
             }
         }
         // The product that shows that there is nothing left to do is done, too.
