@@ -26,10 +26,14 @@ __kernel void three_lanes_kernel(__global REAL *a, __global REAL *b, __global RE
    bit, and its rest. */
 ADDING_KERNEL void totals_kernel(__global REAL *totals, __global const REAL *p0,
                                  __global const REAL *p1, __global const REAL *p2,
-                                 __global const REAL *p3, const uint count, const uint rests,
+                                 __global const REAL *p3, __global const REAL *p4,
+                                 __global const REAL *p5, __global const REAL *p6,
+                                 __global const REAL *p7, const uint count, const uint rests,
                                  const uint maxima) {
     const uint list = (uint)get_group_id(0);
-    __global const REAL *parts = list == 0 ? p0 : list == 1 ? p1 : list == 2 ? p2 : p3;
+    __global const REAL *low = list == 0 ? p0 : list == 1 ? p1 : list == 2 ? p2 : p3;
+    __global const REAL *high = list == 4 ? p4 : list == 5 ? p5 : list == 6 ? p6 : p7;
+    __global const REAL *parts = list < 4 ? low : high;
     const bool largest = maxima >> list & 1;
     __local Total t[TOTAL_LANES];
 #define EITHER_PART(a, x) (largest ? LARGEST_PART(a, x) : PLUS_PART(a, x))

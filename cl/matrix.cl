@@ -91,7 +91,7 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
             USUALS_(e, r_, PASTE(m, _usual), true, DO)                                            \
         else if (SMALL && (r_.at.s3 & USUAL_))                                                    \
             USUALS_(e, r_, PASTE(m, _usual), false, DO)                                           \
-        else if (r_.at.s3 & PACKED_) {                                                                 \
+        else if (IS_PACKED_(r_.at)) {                                                             \
             Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                           \
             _Pragma("unroll 1") for (uint k_ = 0; k_ < s_.end; ++k_) {                            \
                 const Entry e = packed_(&s_, k_);                                                 \
@@ -100,6 +100,9 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
         } else                                                                                    \
             PASTE(SLICES_, SMALL)(e, r_, DO)                                                      \
     }
+/* Where every step has one value for all rows, and columns that follow each other, nothing is stored
+   for each row, so that nothing is to be found by counting. */
+#define IS_PACKED_(at) (((at).s3 & PACKED_) && (((at).s2 & 0xffff00ffu) | WIDE_STEPS_(at)))
 #define SAMES_0(e, r, m, DO)
 #define SLICES_0(e, r, DO) KINDS_(LOOP_, e, r, false, DO)
 #define SLICES_1(e, r, DO)                                                                        \

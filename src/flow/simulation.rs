@@ -9,6 +9,7 @@ pub use advance::{Snapshot, StepReport};
 pub use domain::Whole;
 
 use std::rc::Rc;
+use std::time::Instant;
 
 use domain::Domain;
 use profiles::{Profiles, Read};
@@ -101,6 +102,9 @@ pub struct Simulation {
     viscous_rate: f64,
     monitor: Monitor,
     kept: Option<Snapshot>,
+    /// When that was; the next after so many steps.
+    kept_at: Option<Instant>,
+    keep_at: usize,
     retunes_seen: Vec<usize>,
     /// Steps whose pressure ended at round-off; that of the largest residual, and it.
     rounded_steps: usize,
@@ -230,6 +234,8 @@ impl Simulation {
             viscous_rate,
             monitor,
             kept: None,
+            kept_at: None,
+            keep_at: 0,
             retunes_seen,
             rounded_steps: 0,
             roughest: (0, 0.0),

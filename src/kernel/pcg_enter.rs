@@ -1,25 +1,26 @@
-//! `f <- s k (b - m)`, `y <- d k x`, `|d f|^2`: into the system scaled to unit diagonal, d the root
-//! of the diagonal, s = 1/d, and k a unit in which squares are numbers. 8 flops and 48 bytes per row (fp64).
+//! `f <- s k (b - m)`, `y <- d k x`, `|d f|^2` and the sum of d f: into the system scaled to unit
+//! diagonal, d the root of the diagonal, s = 1/d, and k a unit in which squares are numbers. 9 flops
+//! and 48 bytes per row (fp64).
 
 use super::group::{Group, Lanes, groups, slice_at, slice_at_mut, slices};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
-/// out f, y; reductions d f . d f; own b, x, s, d; scalars m, k.
+/// out f, y; reductions d f . d f, d f; own b, x, s, d; scalars m, k.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "pcg_enter",
-        formula: "f <- s k (b - m); y <- d k x; d f . d f",
+        formula: "f <- s k (b - m); y <- d k x; d f . d f, sum of d f",
         source: include_str!("../../cl/pcg_enter.cl"),
         shape: Shape {
             out: 2,
-            reduce: &[Reduce::Sum],
+            reduce: &[Reduce::Sum, Reduce::Sum],
             own: 4,
             scalars: 2,
             ..Shape::NONE
         },
         flops: Flops {
-            row: 8.0,
+            row: 9.0,
             entry: [0.0; 2],
         },
         reference,
@@ -30,12 +31,14 @@ pub fn kernel<T: Real>() -> Kernel<T> {
 fn reference<T: Real>(r: &mut Rows<'_, T>) {
     let [m, k] = [r.scalars[0], r.scalars[1]];
     for b in 0..r.n / BLOCK {
-        r.partial[0][b] = T::ZERO;
+        (r.partial[0][b], r.partial[1][b]) = (T::ZERO, T::ZERO);
         for i in b * BLOCK..(b + 1) * BLOCK {
             let f = r.own[2][i] * (k * (r.own[0][i] - m));
             r.out[0][i] = f;
             r.out[1][i] = r.own[3][i] * (k * r.own[1][i]);
-            r.partial[0][b] = r.partial[0][b] + (r.own[3][i] * f) * (r.own[3][i] * f);
+            let w = r.own[3][i] * f;
+            r.partial[0][b] = r.partial[0][b] + w * w;
+            r.partial[1][b] = r.partial[1][b] + w;
         }
     }
 }
@@ -45,7 +48,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     let ([b, x, s, d, ..], [f, y, ..]) = (r.own, &mut r.out);
     let (m, k) = (Group::splat(r.scalars[0]), Group::splat(r.scalars[1]));
     for block in 0..r.n / BLOCK {
-        let mut sum = Lanes::ZERO;
+        let (mut square, mut sum) = (Lanes::ZERO, Lanes::ZERO);
         for i in slices(block) {
             let [b, x, s, d] = [slice_at(b, i), slice_at(x, i), slice_at(s, i), slice_at(d, i)];
             let (f, y) = (slice_at_mut(f, i), slice_at_mut(y, i));
@@ -54,10 +57,12 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
                 let w = Group::load(d, g) * v;
                 v.store(f, g);
                 (Group::load(d, g) * (k * Group::load(x, g))).store(y, g);
-                sum.add(g, w * w);
+                square.add(g, w * w);
+                sum.add(g, w);
             }
         }
-        r.partial[0][block] = sum.sum();
+        r.partial[0][block] = square.sum();
+        r.partial[1][block] = sum.sum();
     }
 }
 

@@ -36,8 +36,8 @@ pub(super) struct System<T: Real> {
     pub y: Buffer<T>,
     mean: Site<T>,
     shift: Site<T>,
-    enter: Site<T>,
-    residual: Site<T>,
+    pub entry: Site<T>,
+    pub check: Site<T>,
     leave: Site<T>,
 }
 
@@ -68,6 +68,13 @@ pub(super) fn roots<T: Real>(engine: &Engine<T>, a: &Csr, halo: &Halo) -> Result
     Ok(roots)
 }
 
+/// `|b - A x|^2` and the square of what round-off leaves of it, from the reductions of a
+/// [residual](System::residual).
+pub(super) fn errors<T: Real>(sums: &[T]) -> (f64, f64) {
+    let round_off = (2.0 * T::EPSILON).powi(2) * sums[1].f64();
+    (sums[0].f64(), round_off)
+}
+
 fn over(d: f64) -> f64 {
     if d > 0.0 { 1.0 / d } else { 0.0 }
 }
@@ -91,8 +98,8 @@ impl<T: Real> System<T> {
         let root_t: Vec<T> = root.iter().map(|&d| T::of(d)).collect();
         let inverse: Vec<T> = root.iter().map(|&d| T::of(over(d))).collect();
         let beside = Sell::fixed(node, &beside)?;
-        let mut residual = engine.site(kernel::pcg_residual::kernel(), &name("residual"), n)?;
-        engine.keep_border(&mut residual, halo, &beside);
+        let mut check = engine.site(kernel::pcg_residual::kernel(), &name("residual"), n)?;
+        engine.keep_border(&mut check, halo, &beside);
         Ok(Self {
             share,
             beside,
@@ -107,8 +114,8 @@ impl<T: Real> System<T> {
             y: node.buffer_with_halo(n, halo.len())?,
             mean: engine.site(kernel::dot::kernel(), &name("mean"), n)?,
             shift: engine.site(kernel::axpy::kernel(), &name("mean removal"), n)?,
-            enter: engine.site(kernel::pcg_enter::kernel(), &name("scaling"), n)?,
-            residual,
+            entry: engine.site(kernel::pcg_enter::kernel(), &name("scaling"), n)?,
+            check,
             leave: engine.site(kernel::pcg_leave::kernel(), &name("solution"), n)?,
         })
     }
@@ -138,32 +145,42 @@ impl<T: Real> System<T> {
         Ok(engine.run(&mut self.mean, o)?[0].f64() / self.rows)
     }
 
-    /// `f = (b - mean) / d`, `y = d x`; returns `|b - mean|^2`. Without `singular` the mean is 0.
-    /// All in the `unit` of x and b, a power of two.
+    /// Starts `f = (b - mean) / d`, `y = d x`, all in the `unit` of x and b, a power of two; its
+    /// reductions are `|b - mean|^2`, and what [`far_mean`](Self::far_mean) asks for.
     pub fn enter(
         &mut self,
         engine: &Engine<T>,
         b: &Buffer<T>,
         x: &Buffer<T>,
-        unit: f64,
-    ) -> Result<f64> {
+        [mean, unit]: [f64; 2],
+    ) -> Result<()> {
         self.unit = unit;
-        let mean = if self.singular {
-            self.mean(engine, b)?
-        } else {
-            0.0
-        };
         let o = Operands {
             out: &mut [&mut self.f, &mut self.y],
             own: &[b, x, &self.inverse, &self.root],
             scalars: &[T::of(mean), T::of(unit)],
             ..Operands::default()
         };
-        Ok(engine.run(&mut self.enter, o)?[0].f64())
+        engine.post(&mut self.entry, o)
     }
 
-    /// `t = f - (c I + L) y`; returns `|b - A x|^2` and the square of what round-off leaves of it.
-    pub fn residual(&mut self, engine: &Engine<T>, t: &mut Buffer<T>) -> Result<(f64, f64)> {
+    /// The mean of `b`, where it is to be taken off and more than round-off: from the reductions of
+    /// an entry without it. The right-hand side of a flow sums to zero but for that.
+    pub fn far_mean(
+        &mut self,
+        engine: &Engine<T>,
+        b: &Buffer<T>,
+        [square, sum]: [f64; 2],
+    ) -> Result<Option<f64>> {
+        let round_off = T::EPSILON.powi(2) * self.rows * square;
+        if !self.singular || sum * sum <= round_off {
+            return Ok(None);
+        }
+        self.mean(engine, b).map(Some)
+    }
+
+    /// Starts `t = f - (c I + L) y`; for its reductions see [`errors`].
+    pub fn residual(&mut self, engine: &Engine<T>, t: &mut Buffer<T>) -> Result<()> {
         let halo = engine.exchange(&self.halo, &mut self.y)?;
         let o = Operands {
             out: &mut [t],
@@ -174,9 +191,7 @@ impl<T: Real> System<T> {
             halo,
             ..Operands::default()
         };
-        let sums = engine.run(&mut self.residual, o)?;
-        let round_off = (2.0 * T::EPSILON).powi(2) * sums[1].f64();
-        Ok((sums[0].f64(), round_off))
+        engine.post(&mut self.check, o)
     }
 
     /// `x = y / d`.
@@ -190,17 +205,22 @@ impl<T: Real> System<T> {
         engine.post(&mut self.leave, o)
     }
 
+    /// Whether leaving, too early, costs less than to wait for what says so.
+    pub fn leaves_ahead(&self, engine: &Engine<T>) -> bool {
+        engine.runs_unwatched(&self.leave)
+    }
+
     /// Its call sites.
     pub fn sites(&self) -> [&Place; 5] {
         let Self {
             mean,
             shift,
-            enter,
-            residual,
+            entry,
+            check,
             leave,
             ..
         } = self;
-        [mean, shift, enter, residual, leave]
+        [mean, shift, entry, check, leave]
     }
 
     /// Bytes copied between host and device so far.

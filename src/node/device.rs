@@ -92,7 +92,7 @@ impl Device {
             ));
         }
         let tuning = Tuning::of(&info)?;
-        let driver = Driver::new(info.software, cores);
+        let driver = Driver::new(info.software, cores, tuning.flush);
         let link = Rc::new(Link {
             name: info.name.clone(),
             queue: Queue::new(queue, driver),

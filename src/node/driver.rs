@@ -55,17 +55,21 @@ impl Launch {
 /// The way kernels reach a device.
 pub enum Driver {
     /// From the calling thread.
-    Inline,
+    Inline {
+        /// The driver may wait for more before it gives the device a kernel, unless it is told not to.
+        flush: bool,
+    },
     /// From a pinned thread.
     Thread(Box<Helper>),
 }
 
 impl Driver {
-    /// A thread on `cores` for a software device, else the calling thread.
-    pub fn new(software: bool, cores: &[usize]) -> Self {
+    /// A thread on `cores` for a software device, else the calling thread, which tells the driver to
+    /// `flush`.
+    pub fn new(software: bool, cores: &[usize], flush: bool) -> Self {
         match software.then(|| Helper::start(cores)).flatten() {
             Some(helper) => Self::Thread(Box::new(helper)),
-            None => Self::Inline,
+            None => Self::Inline { flush },
         }
     }
 
@@ -85,10 +89,11 @@ impl Driver {
             local,
         };
         match self {
-            Self::Inline => {
+            Self::Inline { flush: true } => {
                 launch.enqueue()?;
                 flush(queue)
             }
+            Self::Inline { flush: false } => launch.enqueue(),
             Self::Thread(h) => {
                 h.wait()?;
                 h.post(launch);
@@ -100,7 +105,7 @@ impl Driver {
     /// Waits for what was started.
     pub fn wait(&self, queue: cl_command_queue) -> Result<(), i32> {
         match self {
-            Self::Inline => finish(queue),
+            Self::Inline { .. } => finish(queue),
             Self::Thread(h) => h.wait(),
         }
     }

@@ -62,7 +62,7 @@ impl Queue {
 
     /// Does starting a kernel leave the host free for the next?
     pub fn runs_ahead(&self) -> bool {
-        matches!(self.driver, Driver::Inline)
+        matches!(self.driver, Driver::Inline { .. })
     }
 
     /// Starts `kernel` over `global` work-items in groups of `local`, after all that was started.

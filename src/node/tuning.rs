@@ -29,6 +29,8 @@ pub struct Tuning {
     pub adding: Option<usize>,
     /// Groups may wait for those that were started before them.
     pub waits: bool,
+    /// The driver has to be told to start what is in the queue.
+    pub flush: bool,
 }
 
 #[derive(Deserialize)]
@@ -51,6 +53,7 @@ struct Entry {
     adding: Option<usize>,
     #[serde(default)]
     waits: bool,
+    flush: Option<bool>,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq)]
@@ -142,6 +145,7 @@ impl Entry {
             PerItem::Block
         };
         let adding = self.adding.filter(|&n| n <= info.max_group);
+        let flush = self.flush.unwrap_or(true);
         match self.rows.unwrap_or(without_local) {
             PerItem::Block => Tuning {
                 vector: self.vector,
@@ -151,6 +155,7 @@ impl Entry {
                 registers: self.registers,
                 adding,
                 waits: self.waits,
+                flush,
             },
             PerItem::Vector => {
                 // A group is a block, for the sake of reductions.
@@ -167,6 +172,7 @@ impl Entry {
                     registers: self.registers,
                     adding,
                     waits: self.waits,
+                    flush,
                 }
             }
         }
@@ -217,19 +223,21 @@ mod tests {
             registers: None,
             adding: None,
             waits: false,
+            flush: true,
         };
         assert_eq!(of(text, &device("gpu", "X")), launch(4, 4, 32));
         assert_eq!(of(text, &device("accelerator", "X")), launch(1, 1, 256));
         assert_eq!(of(text, &device("cpu", "X")), launch(8, BLOCK, 1));
         assert_eq!(launch(4, 4, 32).group_of(true, true), 64);
         let text = "[[device]]\nmatch = \"\"\nvector = 1\nmatrix_group = 64\nregisters = 32\n\
-                    adding = 256\n";
+                    adding = 256\nflush = false\n";
         let t = of(text, &device("gpu", "X"));
         assert_eq!(
             (t.group_of(false, false), t.group_of(false, true)),
             (256, 64)
         );
         assert_eq!((t.registers, t.adding), (Some(32), Some(256)));
+        assert!(!t.flush);
         // More than the device has.
         let t = of(&text.replace("256", "512"), &device("gpu", "X"));
         assert_eq!(t.adding, None);

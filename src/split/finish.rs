@@ -12,7 +12,7 @@ use super::engine::Engine;
 use super::first::Waiting;
 use super::launch::set_args;
 use super::site::{Place, Site};
-use super::totals::adding_group;
+use super::totals::{MAX_SUMS, adding_group};
 use crate::Result;
 use crate::kernel::scalars::Scalars;
 use crate::kernel::total::Total;
@@ -122,7 +122,7 @@ impl<T: Real> Engine<T> {
         let mut totals = match self.totals_of(sums, finish.lanes.as_ref())? {
             Some(totals) => totals,
             None => {
-                let mut totals = [Total::ZERO; MAX_REDUCTIONS];
+                let mut totals = [Total::ZERO; MAX_SUMS];
                 for (total, (site, k)) in totals.iter_mut().zip(sums) {
                     *total = reduction(site, *k, false)?;
                 }

@@ -1,11 +1,11 @@
-//! Reading a few numbers of the device, while it goes on or when it has finished.
+//! Reading a few numbers of the device, or giving it some, while it goes on or when it has finished.
 
 use crate::Result;
 use crate::kernel::Real;
 use crate::node::pinned::Pinned;
 use crate::node::{Buffer, Device};
 
-/// Reads the first numbers of a buffer.
+/// Reads and writes the first numbers of a buffer.
 pub struct Glance<T: Real> {
     slot: Pinned,
     numbers: usize,
@@ -13,7 +13,7 @@ pub struct Glance<T: Real> {
 }
 
 impl<T: Real> Glance<T> {
-    /// Will read so many `numbers`.
+    /// For so many `numbers`.
     ///
     /// # Errors
     /// Out of memory.
@@ -37,6 +37,26 @@ impl<T: Real> Glance<T> {
         let from = buffer.share(usize::MAX, usize::MAX)?.device;
         // SAFETY: a buffer has a block of numbers at least; it lives as the caller has promised.
         unsafe { self.slot.fetch(from, self.slot.bytes()) }
+    }
+
+    /// Starts to put `values` at the beginning of `buffer`, the device's from now on, before all that
+    /// is started later.
+    ///
+    /// # Errors
+    /// The device failed.
+    ///
+    /// # Safety
+    /// As [`start`](Self::start); and no more values than this reads.
+    pub(crate) unsafe fn put(&mut self, buffer: &mut Buffer<T>, values: &[T]) -> Result<()> {
+        self.slot.wait()?;
+        let to = buffer.split_at(usize::MAX, false)?.0.arg;
+        let slot = self.slot.at().cast::<T>();
+        // SAFETY: the slot holds so many numbers, aligned as all of a device's memory, and no copy is
+        // under way; the buffer has a block of numbers at least and lives as the caller has promised.
+        unsafe {
+            slot.copy_from_nonoverlapping(values.as_ptr(), values.len());
+            self.slot.bring(to, size_of_val(values))
+        }
     }
 
     /// What the last [`start`](Self::start) has read; zeros before the first.

@@ -5,9 +5,10 @@ use std::time::Instant;
 use super::call::reductions;
 use super::engine::{Engine, Operands};
 use super::site::Site;
-use crate::Result;
+use super::totals::MAX_SUMS;
 use crate::kernel::total::Total;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
+use crate::{Error, Result};
 
 impl<T: Real> Engine<T> {
     /// Calls the kernel of `site` and returns its reductions (unused ones are 0). Where a device
@@ -21,19 +22,66 @@ impl<T: Real> Engine<T> {
         let sums = self.totals.is_some() && !site.kernel.shape.reduce.is_empty();
         let ahead = sums && self.runs_ahead(site, &o);
         let (start, host_s) = self.start(site, o, ahead)?;
-        let mut reductions = match self.totals(site)? {
-            Some(totals) => totals,
-            None => {
-                let added = self.add_up(site)?;
-                reductions(site, added)?
-            }
-        };
+        let mut sums = self.own_reductions(&mut [site])?;
         if !ahead {
             self.settle()?;
             site.measured(start.elapsed().as_secs_f64(), host_s);
         }
-        self.over_ranks(site.kernel.shape.reduce, &mut reductions)?;
-        Ok(reductions.map(|total| total.value))
+        let kinds = site.kernel.shape.reduce;
+        self.over_ranks(kinds, &mut sums[..kinds.len()])?;
+        Ok(std::array::from_fn(|k| sums[k].value))
+    }
+
+    /// The reductions of the last calls of `sites`, which were [posted](Engine::post) and not called
+    /// since: as [`Engine::run`] would have returned them, but that a device is waited for once, and
+    /// those of all ranks travel in one message.
+    ///
+    /// # Errors
+    /// As [`Engine::run`]; [`crate::Error::Failure`] for more than eight reductions.
+    pub fn reductions<const N: usize>(
+        &self,
+        mut sites: [&mut Site<T>; N],
+    ) -> Result<[[T; MAX_REDUCTIONS]; N]> {
+        let lists = sites.each_ref().map(|s| s.kernel.shape.reduce);
+        let (mut kinds, mut n) = ([Reduce::Sum; MAX_SUMS], 0);
+        for kind in lists.into_iter().flatten() {
+            let Some(to) = kinds.get_mut(n) else {
+                return Err(Error::failure(
+                    format!("more than {MAX_SUMS} reductions are asked for at once"),
+                    "report this as a defect",
+                ));
+            };
+            (*to, n) = (*kind, n + 1);
+        }
+        let mut sums = self.own_reductions(&mut sites)?;
+        self.over_ranks(&kinds[..n], &mut sums[..n])?;
+        let mut rest = &sums[..n];
+        Ok(lists.map(|list| {
+            let (own, others) = rest.split_at(list.len());
+            rest = others;
+            std::array::from_fn(|k| own.get(k).map_or(T::ZERO, |sum| sum.value))
+        }))
+    }
+
+    /// Those of this rank, one site's after the other's.
+    fn own_reductions(&self, sites: &mut [&mut Site<T>]) -> Result<[Total<T>; MAX_SUMS]> {
+        if let Some(totals) = self.totals(sites)? {
+            return Ok(totals);
+        }
+        let (mut all, mut n) = ([Total::ZERO; MAX_SUMS], 0);
+        for site in sites {
+            let own = match self.totals(&mut [site])? {
+                Some([own @ .., _, _, _, _]) => own,
+                None => {
+                    let added = self.add_up(site)?;
+                    reductions(site, added)?
+                }
+            };
+            for sum in &own[..site.kernel.shape.reduce.len()] {
+                (all[n], n) = (*sum, n + 1);
+            }
+        }
+        Ok(all)
     }
 
     /// Combines values of all ranks, each as its kind says, in one message.
@@ -41,7 +89,7 @@ impl<T: Real> Engine<T> {
         if self.comm().size() == 1 || kinds.is_empty() {
             return Ok(());
         }
-        let (mut sums, mut largest) = ([0.0; MAX_REDUCTIONS], [0.0; MAX_REDUCTIONS]);
+        let (mut sums, mut largest) = ([0.0; MAX_SUMS], [0.0; MAX_SUMS]);
         for (k, kind) in kinds.iter().enumerate() {
             match kind {
                 Reduce::Sum => sums[k] = values[k].f64(),
@@ -75,11 +123,20 @@ impl<T: Real> Engine<T> {
         Ok(())
     }
 
-    /// Is the next call one that nobody measures?
+    /// Does the device do the next call alone?
+    pub fn is_the_devices(&self, site: &Site<T>) -> bool {
+        site.handle.is_some() && self.cut(site) == site.rows
+    }
+
+    /// And is it one that nobody measures?
+    pub fn runs_unwatched(&self, site: &Site<T>) -> bool {
+        self.is_the_devices(site) && !site.to_be_measured()
+    }
+
+    /// And does it wait for no message?
     fn runs_ahead(&self, site: &Site<T>, o: &Operands<'_, '_, T>) -> bool {
-        let wholly = site.handle.is_some() && self.cut(site) == site.rows;
         let carried = o.halo.is_none() || self.carrier.is_some();
-        wholly && carried && !site.to_be_measured()
+        carried && self.runs_unwatched(site)
     }
 
     /// Starts a call and does the host's part: its beginning, and the time that part took. One that

@@ -111,9 +111,12 @@ pub struct Site<T: Real> {
     pub(super) cut: usize,
 }
 
-/// Calls that are waited for at first, and one in how many later: enough to see a drift.
+/// Calls that are waited for at first, and one in how many later: enough to see a drift. A wait costs
+/// a graphics card some 40 us, so there are not more in so many seconds of calls.
 const FIRST: u64 = 3;
-const ONE_IN: u64 = 256;
+const ONE_IN: f64 = 256.0;
+const SPACING_S: f64 = 0.02;
+const LEAST_OFTEN: f64 = 16384.0;
 
 impl<T: Real> Site<T> {
     pub(super) fn new(
@@ -184,7 +187,8 @@ impl Place {
     /// Is the next call to be measured, though the device does it alone?
     pub fn to_be_measured(&self) -> bool {
         let first = self.measured < FIRST * self.turn;
-        self.is_tuning() || first || self.stats.calls % ONE_IN < self.turn
+        let one_in = (SPACING_S / self.last_s).clamp(ONE_IN, LEAST_OFTEN) as u64;
+        self.is_tuning() || first || self.stats.calls % one_in.next_power_of_two() < self.turn
     }
 
     /// Says that calls take turns at so many kinds of work: one of each makes a measurement.
@@ -280,6 +284,12 @@ mod tests {
         assert_eq!(place.stats.seconds_s, 32.0);
         place.tuner = Tuner::fixed(place.rows, BLOCK, 1.0);
         for (calls, measured) in [(255, false), (256, true), (257, true), (258, false)] {
+            place.stats.calls = calls;
+            assert_eq!(place.to_be_measured(), measured, "{calls}");
+        }
+        // Calls of 10 us.
+        (0..2).for_each(|_| place.measured(1e-5, 0.0));
+        for (calls, measured) in [(256, false), (1024, false), (2048, true), (2049, true)] {
             place.stats.calls = calls;
             assert_eq!(place.to_be_measured(), measured, "{calls}");
         }

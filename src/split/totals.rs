@@ -1,4 +1,4 @@
-//! The reductions of a call that the device has done alone, added up there to a number each, so
+//! The reductions of calls that the device has done alone, added up there to a number each, so
 //! that the host reads them all at once.
 
 use std::cell::RefCell;
@@ -17,6 +17,9 @@ use crate::kernel::total::Total;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
 use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer, Device, MemoryKind, Node};
+
+/// Most that are read at once, of all calls.
+pub(super) const MAX_SUMS: usize = 2 * MAX_REDUCTIONS;
 
 /// The kernel, whose source is `lanes.cl`'s, and where it leaves the numbers.
 pub(super) struct Totals<T: Real> {
@@ -50,10 +53,7 @@ impl<T: Real> Totals<T> {
         Ok(Some(Self {
             group: adding_group(d, &kernel),
             kernel,
-            at: RefCell::new((
-                Glance::new(d, 2 * MAX_REDUCTIONS)?,
-                node.buffer(2 * MAX_REDUCTIONS)?,
-            )),
+            at: RefCell::new((Glance::new(d, 2 * MAX_SUMS)?, node.buffer(2 * MAX_SUMS)?)),
         }))
     }
 }
@@ -67,10 +67,10 @@ impl<T: Real> Totals<T> {
         lists: &[Arg],
         left: Left,
         maxima: u32,
-    ) -> Result<[Total<T>; MAX_REDUCTIONS]> {
+    ) -> Result<[Total<T>; MAX_SUMS]> {
         let mut at = self.at.borrow_mut();
         let (glance, sums) = &mut *at;
-        let mut args = [sums.split_at(usize::MAX, false)?.0.arg; MAX_REDUCTIONS + 1];
+        let mut args = [sums.split_at(usize::MAX, false)?.0.arg; MAX_SUMS + 1];
         for (k, arg) in args[1..].iter_mut().enumerate() {
             // What no group reads may be any list.
             *arg = lists[k.min(lists.len() - 1)];
@@ -81,7 +81,7 @@ impl<T: Real> Totals<T> {
         set_args(kernel, 0, &args, &[left.parts, left.rests, maxima]).map_err(fail)?;
         let items = lists.len() * self.group;
         queue.start(kernel, items, self.group).map_err(fail)?;
-        let mut all = [Total::ZERO; MAX_REDUCTIONS];
+        let mut all = [Total::ZERO; MAX_SUMS];
         let pairs = glance.read(sums)?.chunks_exact(2);
         for (total, pair) in all[..lists.len()].iter_mut().zip(pairs) {
             let [value, rest] = [pair[0], pair[1]];
@@ -92,28 +92,40 @@ impl<T: Real> Totals<T> {
 }
 
 impl<T: Real> Engine<T> {
-    /// The reductions of the call of `site` that was started last, where the device has done all
-    /// rows that count and has memory of its own; by the operations of
-    /// [`total`](crate::kernel::scalars::total).
-    pub(super) fn totals(&self, site: &mut Site<T>) -> Result<Option<[Total<T>; MAX_REDUCTIONS]>> {
-        let kinds = site.kernel.shape.reduce;
-        let (Some(d), Some(totals)) = (&self.node.device, &self.totals) else {
+    /// The reductions of the calls of `sites` that were started last, one site's after the other's,
+    /// where the device has done all rows that count, as many of each, and has memory of its own; by
+    /// the operations of [`total`](crate::kernel::scalars::total).
+    pub(super) fn totals(
+        &self,
+        sites: &mut [&mut Site<T>],
+    ) -> Result<Option<[Total<T>; MAX_SUMS]>> {
+        let (Some(d), Some(totals), Some(first)) = (&self.node.device, &self.totals, sites.first())
+        else {
             return Ok(None);
         };
-        if kinds.is_empty() || site.cut < site.counted {
+        let counted = first.counted;
+        let wholly = |s: &Site<T>| s.cut >= s.counted && s.counted == counted;
+        let reduces = |s: &Site<T>| !s.kernel.shape.reduce.is_empty();
+        if !sites.iter().all(|s| wholly(s) && reduces(s)) {
             return Ok(None);
         }
-        let (parts, left) = match self.add_up(site)? {
-            true => (&site.device_lanes, Left::lanes::<T>()),
-            false => (&site.device_partial, Left::all(site.counted / BLOCK)),
-        };
-        let mut lists = [Arg::None; MAX_REDUCTIONS];
-        for (arg, list) in lists.iter_mut().zip(parts) {
-            *arg = list.share(usize::MAX, usize::MAX)?.device;
+        let (mut lists, mut maxima, mut n) = ([Arg::None; MAX_SUMS], 0, 0);
+        let mut left = Left::all(counted / BLOCK);
+        for site in sites {
+            let parts = match self.add_up(site)? {
+                true => {
+                    left = Left::lanes::<T>();
+                    &site.device_lanes
+                }
+                false => &site.device_partial,
+            };
+            for (kind, list) in site.kernel.shape.reduce.iter().zip(parts) {
+                lists[n] = list.share(usize::MAX, usize::MAX)?.device;
+                maxima |= u32::from(*kind == Reduce::Max) << n;
+                n += 1;
+            }
         }
-        let bit = |(k, kind): (usize, &Reduce)| u32::from(*kind == Reduce::Max) << k;
-        let maxima: u32 = kinds.iter().enumerate().map(bit).sum();
-        totals.add(d, &lists[..kinds.len()], left, maxima).map(Some)
+        totals.add(d, &lists[..n], left, maxima).map(Some)
     }
 
     /// The same of sums of several calls, of as many rows each, which the device has all done wholly.
@@ -121,7 +133,7 @@ impl<T: Real> Engine<T> {
         &self,
         sums: &[(&Site<T>, usize)],
         lanes: Option<&[Buffer<T>; 3]>,
-    ) -> Result<Option<[Total<T>; MAX_REDUCTIONS]>> {
+    ) -> Result<Option<[Total<T>; MAX_SUMS]>> {
         let (Some(d), Some(totals)) = (&self.node.device, &self.totals) else {
             return Ok(None);
         };

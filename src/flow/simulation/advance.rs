@@ -11,8 +11,11 @@ use crate::{Error, Result};
 
 /// Courant number beyond which an explicit step has certainly failed; its limit is about 1.
 const COURANT_LOST: f64 = 50.0;
-/// Steps between two copies of the field that a diverged run falls back to.
+/// Steps between two copies of the field that a diverged run falls back to, at least; and what share
+/// of the time they may take: a graphics card computes a step in less time than it copies its fields
+/// to the host.
 const KEEP_EVERY: usize = 10;
+const KEEP_SHARE: f64 = 0.01;
 /// Most that a Courant-limited dt grows from step to step.
 const DT_GROWTH: f64 = 1.2;
 
@@ -73,9 +76,8 @@ impl Simulation {
     /// [`Error::Diverged`] (its file is for the caller to write: [`Simulation::last_good`]); what
     /// [`PreciseStepper::step`] returns.
     pub fn advance(&mut self) -> Result<StepReport> {
-        if self.step.is_multiple_of(KEEP_EVERY) {
-            let kept = self.kept.get_or_insert_default();
-            kept.take(&self.stepper, self.step, self.time_s)?;
+        if self.step >= self.keep_at {
+            self.keep()?;
         }
         let dt = self.next_dt();
         self.dt_s = dt;
@@ -122,6 +124,24 @@ impl Simulation {
             courant_max,
             result,
         })
+    }
+
+    /// Keeps the fields for a run that diverges. All ranks keep those of the same step.
+    fn keep(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let kept = self.kept.get_or_insert_default();
+        let steps = self.step - kept.step;
+        kept.take(&self.stepper, self.step, self.time_s)?;
+        let now = Instant::now();
+        let steps_s = start.saturating_duration_since(self.kept_at.replace(now).unwrap_or(start));
+        let share = (now - start).as_secs_f64() / steps_s.as_secs_f64();
+        let share = self
+            .engine
+            .comm()
+            .largest(if steps > 0 { share } else { 0.0 })?;
+        let next = (steps as f64 * share / KEEP_SHARE).ceil() as usize;
+        self.keep_at = self.step + next.max(KEEP_EVERY);
+        Ok(())
     }
 
     /// The fields as they are.

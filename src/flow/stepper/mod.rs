@@ -181,11 +181,10 @@ impl<T: Precise> Stepper<T> {
     /// The device failed; the pressure solve does not converge.
     pub fn step(&mut self, engine: &Engine<T>, dt: f64, given: &Vectors) -> Result<StepResult> {
         let poisson = self.advance(engine, dt, given)?;
-        let energy = self.monitor_speed(engine)?;
-        let monitor = self.monitor(engine)?;
+        let (kinetic_energy, monitor) = self.monitor_all(engine)?;
         Ok(StepResult {
             poisson,
-            kinetic_energy: energy,
+            kinetic_energy,
             monitor,
         })
     }

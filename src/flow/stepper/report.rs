@@ -1,6 +1,7 @@
 //! What a step tells, and the kernels that find it out.
 
 use super::{Operands, Result, Solution, Stepper};
+use crate::kernel::MAX_REDUCTIONS;
 use crate::linear::Precise;
 use crate::split::Engine;
 
@@ -34,7 +35,28 @@ impl<T: Precise> Stepper<T> {
     /// # Errors
     /// The device failed.
     pub fn monitor(&mut self, engine: &Engine<T>) -> Result<Monitor> {
-        let s = engine.run(
+        self.post_monitor(engine)?;
+        let [s] = engine.reductions([&mut self.s.monitor])?;
+        Ok(self.monitored(s))
+    }
+
+    /// Kinetic energy of the present velocity; keeps the largest speed for the next step.
+    pub(super) fn monitor_speed(&mut self, engine: &Engine<T>) -> Result<f64> {
+        self.post_speed(engine)?;
+        let [s] = engine.reductions([&mut self.s.speed])?;
+        Ok(self.speeds(s))
+    }
+
+    /// Both, asked for at once.
+    pub(super) fn monitor_all(&mut self, engine: &Engine<T>) -> Result<(f64, Monitor)> {
+        self.post_speed(engine)?;
+        self.post_monitor(engine)?;
+        let [speeds, s] = engine.reductions([&mut self.s.speed, &mut self.s.monitor])?;
+        Ok((self.speeds(speeds), self.monitored(s)))
+    }
+
+    fn post_monitor(&mut self, engine: &Engine<T>) -> Result<()> {
+        engine.post(
             &mut self.s.monitor,
             Operands {
                 own: &[&self.f.per_volume],
@@ -42,29 +64,34 @@ impl<T: Precise> Stepper<T> {
                 mats: &[&self.m.divergence],
                 ..Operands::default()
             },
-        )?;
+        )
+    }
+
+    fn monitored(&mut self, s: [T; MAX_REDUCTIONS]) -> Monitor {
         let [rates, rate_max, divergence_sum, divergence_max] = s.map(T::f64);
         self.rate_max = rate_max;
-        Ok(Monitor {
+        Monitor {
             rate_mean: rates / self.all_cells,
             rate_max,
             divergence_sum,
             divergence_max,
-        })
+        }
     }
 
-    /// Kinetic energy of the present velocity; keeps the largest speed for the next step.
-    pub(super) fn monitor_speed(&mut self, engine: &Engine<T>) -> Result<f64> {
+    fn post_speed(&mut self, engine: &Engine<T>) -> Result<()> {
         let [u, v, w] = &self.f.u;
-        let s = engine.run(
+        engine.post(
             &mut self.s.speed,
             Operands {
                 own: &[&self.f.volume, u, v, w],
                 ..Operands::default()
             },
-        )?;
+        )
+    }
+
+    fn speeds(&mut self, s: [T; MAX_REDUCTIONS]) -> f64 {
         self.fastest = s[1].f64().sqrt();
-        Ok(0.5 * s[0].f64())
+        0.5 * s[0].f64()
     }
 
     /// Upwinding used in the last step (consistent scheme).

@@ -47,10 +47,24 @@ impl<T: Real> Pcg<T> {
                 goes_on,
             });
         }
-        let bb = self.system.enter(engine, b, x, 1.0)?;
-        // The residual of x = 0.
-        std::mem::swap(&mut self.s, &mut self.system.f);
-        let weight = bb / self.replace(engine, start)?;
+        let mut mean = None;
+        let (bb, rr) = loop {
+            self.system
+                .enter(engine, b, x, [mean.unwrap_or(0.0), 1.0])?;
+            // The residual of x = 0.
+            std::mem::swap(&mut self.s, &mut self.system.f);
+            self.post_replace(engine, start)?;
+            let [entry, begin] = engine.reductions([&mut self.system.entry, &mut self.begin])?;
+            let [bb, sum] = [entry[0], entry[1]].map(T::f64);
+            if mean.is_none() {
+                mean = self.system.far_mean(engine, b, [bb, sum])?;
+                if mean.is_some() {
+                    continue;
+                }
+            }
+            break (bb, begin[0].f64());
+        };
+        let weight = bb / rr;
         let mut state = [T::ZERO; LENGTH];
         (state[WEIGHT], state[BOUND]) = (T::of(weight), T::of(tolerance.powi(2) * bb));
         let state = self.iterate(engine, &state, bb, true, most)?;

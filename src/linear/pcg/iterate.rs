@@ -6,6 +6,7 @@ use crate::kernel::Real;
 use crate::kernel::pcg_scalars::{
     ALPHA, BOUND, ITERATIONS, LATER, LENGTH, NEXT, OWED, PUT_OFF, STOP, WEIGHT, owed,
 };
+use crate::node::MemoryKind;
 use crate::split::{Engine, First, Operands, Traffic};
 
 /// The scalars of a solve: see [`pcg_scalars`](crate::kernel::pcg_scalars).
@@ -25,7 +26,7 @@ impl<T: Real> Pcg<T> {
         begun: bool,
         most: usize,
     ) -> Result<State<T>> {
-        self.put(state)?;
+        self.put(engine, state)?;
         let put_off = state[PUT_OFF].f64();
         let begin = state[ITERATIONS].f64();
         let mut state = *state;
@@ -90,7 +91,7 @@ impl<T: Real> Pcg<T> {
             // A step after the end gives `y` what it is owed, and nothing else is done.
             (state[STOP], state[OWED], state[LATER]) = (T::of(2.0), owed(&state), T::ZERO);
             state[PUT_OFF] = state[PUT_OFF] - T::of(1.0);
-            self.put(&state)?;
+            self.put(engine, &state)?;
             self.step(engine, None)?;
             self.step.did_nothing(1);
         }
@@ -103,7 +104,15 @@ impl<T: Real> Pcg<T> {
     }
 
     /// The state of the next call.
-    fn put(&mut self, state: &State<T>) -> Result<()> {
+    fn put(&mut self, engine: &Engine<T>, state: &State<T>) -> Result<()> {
+        let the_devices = engine.is_the_devices(&self.step) && engine.comm().size() == 1;
+        if let (Some(glance), MemoryKind::Discrete, true) =
+            (&mut self.glance, engine.node.memory, the_devices)
+        {
+            // SAFETY: the state is dropped after the glance, and as long; the host asks for no part of
+            // it before a glance that starts later has ended.
+            return unsafe { glance.put(&mut self.state, state) };
+        }
         let (_, host) = self.state.split_at(0, false)?;
         host.rows[..LENGTH].copy_from_slice(state);
         Ok(())

@@ -5,8 +5,9 @@
 
 use super::{Pcg, Solution};
 use crate::Result;
-use crate::kernel::Real;
 use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
+use crate::kernel::{MAX_REDUCTIONS, Real};
+use crate::linear::system::errors;
 use crate::node::Buffer;
 use crate::split::{Engine, Operands};
 
@@ -37,6 +38,24 @@ pub(super) enum Start {
     Replaced,
     /// As it is.
     Same,
+}
+
+impl Start {
+    /// How much of the direction.
+    fn keep<T: Real>(self) -> T {
+        T::of(if self == Self::Anew { 0.0 } else { 1.0 })
+    }
+}
+
+/// What is known of a solve at its start.
+struct Entered {
+    /// `|b|^2`, in this `unit`.
+    bb: f64,
+    unit: f64,
+    /// See [`errors`].
+    residual: (f64, f64),
+    /// `r . r`, if it has begun along the residual.
+    begun: Option<f64>,
 }
 
 impl<T: Real> Pcg<T> {
@@ -74,7 +93,8 @@ impl<T: Real> Pcg<T> {
         mut start: Start,
     ) -> Result<(Solution, bool)> {
         let before = self.system.unit;
-        let (bb, unit) = self.enter(engine, b, x, [tolerance, floor])?;
+        let entered = self.enter(engine, b, x, [tolerance, floor], start == Start::Anew)?;
+        let Entered { bb, unit, .. } = entered;
         if unit != before {
             // The direction is in the other one.
             start = Start::Anew;
@@ -92,7 +112,10 @@ impl<T: Real> Pcg<T> {
         };
         let relative = |rr: f64| if rr > 0.0 { rr.sqrt() / scale } else { rr };
         let enough = |rr: f64| rr.sqrt() <= least;
-        let (mut rr, mut round_off) = self.residual(engine)?;
+        let (mut rr, mut round_off) = entered.residual;
+        let mut begun = entered.begun;
+        // Whether `x` is that of the present `y`.
+        let mut left = false;
         let mut rounded = rr <= round_off;
         let mut s = Solution {
             initial: relative(rr),
@@ -109,7 +132,10 @@ impl<T: Real> Pcg<T> {
                 }
                 _ => {
                     replaced = rr;
-                    rr / self.replace(engine, start)?
+                    match begun.take() {
+                        Some(now) => rr / now,
+                        None => rr / self.replace(engine, start)?,
+                    }
                 }
             };
             // Below round-off the recurrence leads astray, and far below `rr` nobody knows.
@@ -121,7 +147,13 @@ impl<T: Real> Pcg<T> {
                 factor.end(engine, &mut self.system.y)?;
             }
             let before = rr;
-            (rr, round_off) = self.residual(engine)?;
+            self.residual(engine)?;
+            left = self.system.leaves_ahead(engine);
+            if left {
+                self.system.leave(engine, x)?;
+            }
+            let [sums] = engine.reductions([&mut self.system.check])?;
+            (rr, round_off) = errors(&sums);
             // Out of reach, or so near to round-off that iterations no longer help.
             let end = bound < round_off || rr > PROGRESS * before;
             rounded = rr <= round_off || end && rr <= NEAR * round_off;
@@ -138,30 +170,66 @@ impl<T: Real> Pcg<T> {
         s.residual = relative(rr);
         s.rounded = rounded && !enough(rr);
         s.converged = rounded || enough(rr);
-        self.system.leave(engine, x)?;
+        if !left {
+            self.system.leave(engine, x)?;
+        }
         Ok((s, start != Start::Anew))
     }
 
-    /// `|b|^2`, in a unit in which the squares of what is to be left of b are numbers, and the unit.
+    /// Into the scaled system, without the mean of `b`, in a unit in which the squares of what is to
+    /// be left of b are numbers; and what is known there, with a start `anew` where that is simple.
+    /// All that can be known at once is asked for at once.
     fn enter(
         &mut self,
         engine: &Engine<T>,
         b: &Buffer<T>,
         x: &Buffer<T>,
         [tolerance, floor]: [f64; 2],
-    ) -> Result<(f64, f64)> {
-        let bb = self.system.enter(engine, b, x, 1.0)?;
-        let bound = (tolerance * bb.sqrt()).max(floor).powi(2);
-        let least = ROOM * T::LEAST * self.system.rows;
-        if bound >= least || bb.is_nan() || bb == 0.0 {
-            return Ok((bb, 1.0));
+        anew: bool,
+    ) -> Result<Entered> {
+        let anew = anew && self.factor.is_none();
+        let (mut mean, mut unit) = (None, 1.0);
+        loop {
+            let given = [mean.unwrap_or(0.0), unit];
+            self.system.enter(engine, b, x, given)?;
+            self.residual(engine)?;
+            let system = &mut self.system;
+            let (entry, check) = (&mut system.entry, &mut system.check);
+            let [entry, check, begin] = match anew {
+                false => {
+                    let [entry, check] = engine.reductions([entry, check])?;
+                    [entry, check, [T::ZERO; MAX_REDUCTIONS]]
+                }
+                true => {
+                    self.post_replace(engine, Start::Anew)?;
+                    let (entry, check) = (&mut self.system.entry, &mut self.system.check);
+                    engine.reductions([entry, check, &mut self.begin])?
+                }
+            };
+            let bb = entry[0].f64();
+            if mean.is_none() {
+                mean = self.system.far_mean(engine, b, [bb, entry[1].f64()])?;
+                if mean.is_some() {
+                    continue;
+                }
+            }
+            let bound = (tolerance * bb.sqrt()).max(floor).powi(2);
+            let least = ROOM * T::LEAST * self.system.rows;
+            if unit == 1.0 && bound < least && !bb.is_nan() && bb != 0.0 {
+                unit = (least / bound).sqrt().log2().ceil().exp2();
+                continue;
+            }
+            return Ok(Entered {
+                bb,
+                unit,
+                residual: errors(&check),
+                begun: anew.then_some(begin[0].f64()),
+            });
         }
-        let unit = (least / bound).sqrt().log2().ceil().exp2();
-        Ok((self.system.enter(engine, b, x, unit)?, unit))
     }
 
     /// See [`System::residual`]; the residual itself goes to where [`Pcg::replace`] finds it.
-    fn residual(&mut self, engine: &Engine<T>) -> Result<(f64, f64)> {
+    fn residual(&mut self, engine: &Engine<T>) -> Result<()> {
         let t = match &mut self.factor {
             Some(factor) => factor.t(),
             None => &mut self.s,
@@ -171,18 +239,23 @@ impl<T: Real> Pcg<T> {
 
     /// Puts the true residual in the place of the recurrence's; returns its `r . r`.
     pub(super) fn replace(&mut self, engine: &Engine<T>, start: Start) -> Result<f64> {
-        let keep = T::of(if start == Start::Anew { 0.0 } else { 1.0 });
         if let Some(factor) = &mut self.factor {
             let (rp, y) = ([&mut self.r, &mut self.p], &mut self.system.y);
-            return factor.begin(engine, rp, y, keep);
+            return factor.begin(engine, rp, y, start.keep());
         }
+        self.post_replace(engine, start)?;
+        Ok(engine.reductions([&mut self.begin])?[0][0].f64())
+    }
+
+    /// The same without a factor, started.
+    pub(super) fn post_replace(&mut self, engine: &Engine<T>, start: Start) -> Result<()> {
         std::mem::swap(&mut self.r, &mut self.s);
         let o = Operands {
             inout: &mut [&mut self.p],
             own: &[&self.r, &self.s],
-            scalars: &[keep],
+            scalars: &[start.keep()],
             ..Operands::default()
         };
-        Ok(engine.run(&mut self.begin, o)?[0].f64())
+        engine.post(&mut self.begin, o)
     }
 }

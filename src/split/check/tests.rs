@@ -115,6 +115,7 @@ fn plain() -> Tuning {
         registers: None,
         adding: None,
         waits: true,
+        flush: true,
     }
 }
 
