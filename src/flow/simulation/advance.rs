@@ -82,17 +82,16 @@ impl Simulation {
         let dt = self.next_dt();
         self.dt_s = dt;
         let (step, time_s) = (self.step + 1, self.time_s + dt);
-        if self
-            .patches
-            .iter()
-            .any(|k| matches!(k.boundary, Boundary::Exact { .. }))
-        {
+        let mut patches = self.patches.iter();
+        let changes = patches.any(|k| matches!(k.boundary, Boundary::Exact { .. }));
+        if changes {
             let nu = self.case.fluid.viscosity;
             self.given = setup::given(&self.patches, &self.edge, time_s, nu);
         }
+        let given = changes.then_some(&self.given);
         self.engine.comm().at_step(step);
         let start = Instant::now();
-        let result = self.stepper.step(&self.engine, dt, &self.given)?;
+        let result = self.stepper.step(&self.engine, dt, given)?;
         self.engine.step_done(start.elapsed().as_secs_f64());
         let courant_max = dt * result.monitor.rate_max;
         let finite = result.kinetic_energy.is_finite()

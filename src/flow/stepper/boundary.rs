@@ -105,7 +105,7 @@ impl<T: Real> Boundary<T> {
         if has_outlet {
             out.pressure_flux = Some(rounded(node, &out.outlet_base)?);
         }
-        out.give(given)?;
+        out.give(Some(given))?;
         Ok(out)
     }
 
@@ -114,16 +114,19 @@ impl<T: Real> Boundary<T> {
         self.mean_pressure
     }
 
-    /// Takes the velocities given at Dirichlet faces for the fluxes and nodes that follow.
-    pub fn give(&mut self, given: &Vectors) -> Result<()> {
+    /// Takes the velocities given at Dirichlet faces for the fluxes and nodes that follow; none where
+    /// they are what they were.
+    pub fn give(&mut self, given: Option<&Vectors>) -> Result<()> {
+        let other = given.is_some_and(|given| !same(&self.given, given));
         // All ranks go on together: the balance of the fluxes is theirs together.
-        let changed = self
-            .comm
-            .largest(f64::from(u8::from(!same(&self.given, given))))?;
+        let changed = self.comm.largest(f64::from(u8::from(other)))?;
         if changed == 0.0 {
             return Ok(());
         }
-        self.given.clone_from(given);
+        if let Some(given) = given {
+            self.given.clone_from(given);
+        }
+        let given = &self.given;
         self.fresh = true;
         for k in 0..3 {
             let values = self.nodal.apply(&given[k]);

@@ -24,6 +24,7 @@ use fields::{Fields, Saved};
 use matrices::Matrices;
 use sites::Sites;
 
+use crate::Result;
 use crate::cluster::{Halo, Reach};
 use crate::flow::boundary::Vectors;
 use crate::flow::operators::{Operators, Scheme};
@@ -32,11 +33,6 @@ use crate::kernel::{Kernel, Real};
 use crate::linear::{Precise, Preconditioner, Solution, Solver};
 use crate::node::Buffer;
 use crate::split::{Engine, Operands, Place, Site};
-use crate::{Error, Result};
-
-/// A pressure that round-off in single precision leaves a larger relative residual of is none;
-/// the round-off in the fluxes that it makes free of divergence is not meant.
-const ROUGHEST: f64 = 1e-2;
 
 /// Three buffers: a vector field by components.
 pub(crate) type Field<T> = [Buffer<T>; 3];
@@ -67,9 +63,6 @@ pub struct Stepper<T: Real = f64> {
     /// Pressure iterations of a step, whatever its residual.
     fixed: Option<usize>,
 }
-
-/// A tolerance that no solve comes down to; its square is a number.
-const OUT_OF_REACH: f64 = 1e-150;
 
 impl<T: Precise> Stepper<T> {
     /// Puts the operators into unified memory and starts from the cell velocities `u` and the
@@ -149,9 +142,9 @@ impl<T: Precise> Stepper<T> {
         self.restore(engine, &saved)?;
         self.boundary.update(&self.f, self.settings)?;
         self.monitor_speed(engine)?;
-        self.advance(engine, dt, given)?;
+        self.advance(engine, dt, Some(given))?;
         self.restore(engine, &saved)?;
-        self.boundary.give(given)?;
+        self.boundary.give(Some(given))?;
         self.boundary.update(&self.f, self.settings)?;
         (self.theta, self.budget, self.dt_old) = (0.0, None, None);
         self.monitor_speed(engine)?;
@@ -175,12 +168,18 @@ impl<T: Precise> Stepper<T> {
         self.exchange_velocity(engine)
     }
 
-    /// One step of length `dt`, to the time at which Dirichlet faces have the velocity `given`.
+    /// One step of length `dt`, to the time at which Dirichlet faces have the velocity `given`; none
+    /// where it is what it was, which need not be found out then.
     ///
     /// # Errors
     /// The device failed; the pressure solve does not converge.
-    pub fn step(&mut self, engine: &Engine<T>, dt: f64, given: &Vectors) -> Result<StepResult> {
-        let poisson = self.advance(engine, dt, given)?;
+    pub fn step<'a>(
+        &mut self,
+        engine: &Engine<T>,
+        dt: f64,
+        given: impl Into<Option<&'a Vectors>>,
+    ) -> Result<StepResult> {
+        let poisson = self.advance(engine, dt, given.into())?;
         let (kinetic_energy, monitor) = self.monitor_all(engine)?;
         Ok(StepResult {
             poisson,
@@ -189,7 +188,12 @@ impl<T: Precise> Stepper<T> {
         })
     }
 
-    fn advance(&mut self, engine: &Engine<T>, dt: f64, given: &Vectors) -> Result<Solution> {
+    fn advance(
+        &mut self,
+        engine: &Engine<T>,
+        dt: f64,
+        given: Option<&Vectors>,
+    ) -> Result<Solution> {
         // Adams-Bashforth with a variable step, Euler at first.
         let ratio = self.dt_old.map_or(0.0, |old| dt / old);
         let (c1, c0) = (dt * (1.0 + 0.5 * ratio), dt * (-0.5 * ratio));
@@ -221,64 +225,6 @@ impl<T: Precise> Stepper<T> {
         self.dt_old = Some(dt);
         self.boundary.update(&self.f, self.settings)?;
         Ok(solution)
-    }
-
-    /// `L p = -M psi / dt`, `phi = psi - dt F_0 p`. What round-off leaves of the divergence of
-    /// the present fluxes, `eps sum |phi| / dt`, is not solved for.
-    fn project(&mut self, engine: &Engine<T>, dt: f64) -> Result<Solution> {
-        self.divergence(engine, dt)?;
-        let floor = T::EPSILON * 2.0 * self.rate_max * self.volume_norm / dt;
-        let (tolerance, floor, most) = match self.fixed {
-            Some(iterations) => (OUT_OF_REACH, 0.0, iterations),
-            None => (self.settings.tolerance, floor, self.settings.max_iterations),
-        };
-        let (b, p) = (&mut self.f.b, &mut self.f.p);
-        let solution = self.poisson.solve(engine, b, p, tolerance, floor, most)?;
-        if self.fixed.is_none() {
-            self.converged(solution)?;
-        }
-        engine.update(&self.halo, Reach::Node, &mut [&mut self.f.p])?;
-        self.close(engine, dt)?;
-        Ok(solution)
-    }
-
-    fn converged(&self, s: Solution) -> Result<()> {
-        // A field that is no longer finite is the caller's to report, with the step's number.
-        if !s.residual.is_finite() {
-            return Ok(());
-        }
-        let single = T::EPSILON > f64::EPSILON;
-        let left = !s.converged && s.iterations < self.settings.max_iterations;
-        // At the start b may be nothing but round-off; what is left of it later is told.
-        if single && (s.rounded || left) && s.residual > ROUGHEST && self.rate_max > 0.0 {
-            return Err(Error::failure(
-                format!(
-                    "round-off in {} leaves a relative residual of {:.1e} of the pressure, more \
-                     than {ROUGHEST:.0e}: its differences between cells are lost in its size",
-                    T::NAME,
-                    s.residual
-                ),
-                "run with --precision fp64 (or mixed, which takes more iterations here)",
-            ));
-        }
-        if s.converged {
-            return Ok(());
-        }
-        let mixed = if single {
-            ", or run with --precision mixed"
-        } else {
-            ""
-        };
-        Err(Error::failure(
-            format!(
-                "the pressure solve stopped at a relative residual of {:.2e} after {} iterations",
-                s.residual, s.iterations
-            ),
-            format!(
-                "raise poisson.max_iterations ({}) or poisson.tolerance ({:.1e}){mixed}",
-                self.settings.max_iterations, self.settings.tolerance
-            ),
-        ))
     }
 
     /// Cell velocities.

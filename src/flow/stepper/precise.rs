@@ -62,7 +62,12 @@ impl PreciseStepper {
     ///
     /// # Errors
     /// As [`Stepper::step`].
-    pub fn step(&mut self, engine: &Engine<f64>, dt: f64, given: &Vectors) -> Result<StepResult> {
+    pub fn step<'a>(
+        &mut self,
+        engine: &Engine<f64>,
+        dt: f64,
+        given: impl Into<Option<&'a Vectors>>,
+    ) -> Result<StepResult> {
         on!(self, engine, s, e, s.step(e, dt, given))
     }
 

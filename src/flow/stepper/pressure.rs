@@ -1,11 +1,78 @@
-//! Fluxes, the pressure equation's right-hand side, and the corrections.
+//! Fluxes, the pressure equation, and the corrections.
 
 use super::{Operands, Result, Stepper, call};
+use crate::Error;
+use crate::cluster::Reach;
 use crate::flow::operators::Scheme;
-use crate::linear::Precise;
+use crate::linear::{Precise, Solution};
 use crate::split::Engine;
 
+/// A pressure that round-off in single precision leaves a larger relative residual of is none;
+/// the round-off in the fluxes that it makes free of divergence is not meant.
+const ROUGHEST: f64 = 1e-2;
+
+/// A tolerance that no solve comes down to; its square is a number.
+const OUT_OF_REACH: f64 = 1e-150;
+
 impl<T: Precise> Stepper<T> {
+    /// `L p = -M psi / dt`, `phi = psi - dt F_0 p`. What round-off leaves of the divergence of
+    /// the present fluxes, `eps sum |phi| / dt`, is not solved for.
+    pub(super) fn project(&mut self, engine: &Engine<T>, dt: f64) -> Result<Solution> {
+        self.divergence(engine, dt)?;
+        let floor = T::EPSILON * 2.0 * self.rate_max * self.volume_norm / dt;
+        let (tolerance, floor, most) = match self.fixed {
+            Some(iterations) => (OUT_OF_REACH, 0.0, iterations),
+            None => (self.settings.tolerance, floor, self.settings.max_iterations),
+        };
+        let (b, p) = (&mut self.f.b, &mut self.f.p);
+        let solution = self.poisson.solve(engine, b, p, tolerance, floor, most)?;
+        if self.fixed.is_none() {
+            self.converged(solution)?;
+        }
+        engine.update(&self.halo, Reach::Node, &mut [&mut self.f.p])?;
+        self.close(engine, dt)?;
+        Ok(solution)
+    }
+
+    fn converged(&self, s: Solution) -> Result<()> {
+        // A field that is no longer finite is the caller's to report, with the step's number.
+        if !s.residual.is_finite() {
+            return Ok(());
+        }
+        let single = T::EPSILON > f64::EPSILON;
+        let left = !s.converged && s.iterations < self.settings.max_iterations;
+        // At the start b may be nothing but round-off; what is left of it later is told.
+        if single && (s.rounded || left) && s.residual > ROUGHEST && self.rate_max > 0.0 {
+            return Err(Error::failure(
+                format!(
+                    "round-off in {} leaves a relative residual of {:.1e} of the pressure, more \
+                     than {ROUGHEST:.0e}: its differences between cells are lost in its size",
+                    T::NAME,
+                    s.residual
+                ),
+                "run with --precision fp64 (or mixed, which takes more iterations here)",
+            ));
+        }
+        if s.converged {
+            return Ok(());
+        }
+        let mixed = if single {
+            ", or run with --precision mixed"
+        } else {
+            ""
+        };
+        Err(Error::failure(
+            format!(
+                "the pressure solve stopped at a relative residual of {:.2e} after {} iterations",
+                s.residual, s.iterations
+            ),
+            format!(
+                "raise poisson.max_iterations ({}) or poisson.tolerance ({:.1e}){mixed}",
+                self.settings.max_iterations, self.settings.tolerance
+            ),
+        ))
+    }
+
     /// `psi = A (Gamma u + Delta uhat)` of the present velocity with the given fluxes; where
     /// `old`, it is kept to be compared with `phi`.
     pub(super) fn flux_of(&mut self, engine: &Engine<T>, old: bool) -> Result<()> {
