@@ -7,6 +7,7 @@ __kernel void gradient_correct_kernel(
     __global const REAL *a0, __global const REAL *a1, __global const REAL *a2, MATRIX(b),
     __global const REAL *b0, __global const REAL *b1, __global const REAL *b2, const REAL dt) {
     EACH_ROW(i) {
+        const realv v0 = LOAD(s0, i), v1 = LOAD(s1, i), v2 = LOAD(s2, i);
         realv t0 = LOAD(base0, i), t1 = LOAD(base1, i), t2 = LOAD(base2, i);
         EACH_ENTRY(e, a, i, {
             const realv x = GATHER(p, e);
@@ -23,8 +24,8 @@ __kernel void gradient_correct_kernel(
         STORE(g0, i, t0);
         STORE(g1, i, t1);
         STORE(g2, i, t2);
-        STORE(u0, i, fma((realv)(-dt), t0, LOAD(s0, i)));
-        STORE(u1, i, fma((realv)(-dt), t1, LOAD(s1, i)));
-        STORE(u2, i, fma((realv)(-dt), t2, LOAD(s2, i)));
+        STORE(u0, i, fma((realv)(-dt), t0, v0));
+        STORE(u1, i, fma((realv)(-dt), t1, v1));
+        STORE(u2, i, fma((realv)(-dt), t2, v2));
     }
 }

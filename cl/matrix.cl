@@ -21,6 +21,8 @@ typedef PASTE(REAL, 16) Same_;
 typedef PASTE(REAL, 8) Same_;
 #define BITS_ ulong
 #endif
+/* Of two matrices one may have none at all: gradients of a mesh that needs no nodes. */
+#define HAS_ENTRIES_(m) (SMALL || PASTE(m, _usual).sa != 0)
 #define FULL_ (1u << 31)
 #define PACKED_ (1u << 30)
 #define USUAL_ (1u << 29)
@@ -84,7 +86,7 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
 #define SHORTS_ 2
 #define WIDE_ 3
 #define EACH_ENTRY(e, m, i, DO)                                                                   \
-    {                                                                                             \
+    if (HAS_ENTRIES_(m)) {                                                                        \
         Row_ r_ = row_(PASTE(m, _slices), PASTE(m, _index), i);                                   \
         PASTE(SAMES_, SMALL)(e, r_, m, DO)                                                        \
         if (SMALL && (r_.at.s3 & (USUAL_ | FULL_)) == (USUAL_ | FULL_))                           \

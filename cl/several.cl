@@ -4,7 +4,7 @@
 #if VECTOR > 1
 #define ALL_ROWS (0xffffffffu >> (32 - VECTOR))
 #define EACH_ENTRY(e, m, i, DO)                                                                   \
-    {                                                                                             \
+    if (HAS_ENTRIES_(m)) {                                                                        \
         Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                               \
         uint k_ = 0;                                                                              \
         if (!(s_.flags & PACKED_)) {                                                              \

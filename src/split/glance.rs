@@ -70,16 +70,4 @@ impl<T: Real> Glance<T> {
         // writes them now, and what will needs `&mut self`.
         Ok(unsafe { std::slice::from_raw_parts(slot, self.numbers) })
     }
-
-    /// The first numbers of `buffer`, when all that was started has finished.
-    ///
-    /// # Errors
-    /// The device failed.
-    pub(crate) fn read(&mut self, buffer: &Buffer<T>) -> Result<&[T]> {
-        // SAFETY: it has ended when this returns.
-        unsafe { self.start(buffer) }?;
-        self.slot.wait()?;
-        self.slot.link().queue.settled();
-        self.end()
-    }
 }

@@ -50,3 +50,4 @@ pub use glance::Glance;
 pub use precision::Precision;
 pub use roofs::Roofs;
 pub use site::{Place, Site, Stats, Traffic};
+pub use totals::Asked;

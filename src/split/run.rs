@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::call::reductions;
 use super::engine::{Engine, Operands};
 use super::site::Site;
-use super::totals::MAX_SUMS;
+use super::totals::{Asked, MAX_SUMS};
 use crate::kernel::total::Total;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
 use crate::{Error, Result};
@@ -22,14 +22,13 @@ impl<T: Real> Engine<T> {
         let sums = self.totals.is_some() && !site.kernel.shape.reduce.is_empty();
         let ahead = sums && self.runs_ahead(site, &o);
         let (start, host_s) = self.start(site, o, ahead)?;
-        let mut sums = self.own_reductions(&mut [site])?;
+        let sums = self.own_reductions(&mut [site])?;
         if !ahead {
             self.settle()?;
             site.measured(start.elapsed().as_secs_f64(), host_s);
         }
-        let kinds = site.kernel.shape.reduce;
-        self.over_ranks(kinds, &mut sums[..kinds.len()])?;
-        Ok(std::array::from_fn(|k| sums[k].value))
+        let [all] = self.of_all_ranks([site], sums)?;
+        Ok(all)
     }
 
     /// The reductions of the last calls of `sites`, which were [posted](Engine::post) and not called
@@ -42,18 +41,37 @@ impl<T: Real> Engine<T> {
         &self,
         mut sites: [&mut Site<T>; N],
     ) -> Result<[[T; MAX_REDUCTIONS]; N]> {
-        let lists = sites.each_ref().map(|s| s.kernel.shape.reduce);
+        let sums = self.own_reductions(&mut sites)?;
+        self.of_all_ranks(sites, sums)
+    }
+
+    /// The same of a question [asked](Engine::ask) before, of the same `sites`.
+    ///
+    /// # Errors
+    /// As [`Engine::reductions`].
+    pub fn told<const N: usize>(
+        &self,
+        asked: Asked,
+        mut sites: [&mut Site<T>; N],
+    ) -> Result<[[T; MAX_REDUCTIONS]; N]> {
+        let sums = match self.answer(&asked)? {
+            Some(sums) => sums,
+            None => self.own_reductions(&mut sites)?,
+        };
+        self.of_all_ranks(sites, sums)
+    }
+
+    /// Those of all ranks, site by site; unused ones are 0.
+    fn of_all_ranks<const N: usize>(
+        &self,
+        sites: [&mut Site<T>; N],
+        mut sums: [Total<T>; MAX_SUMS],
+    ) -> Result<[[T; MAX_REDUCTIONS]; N]> {
+        let lists = sites.map(|s| s.kernel.shape.reduce);
         let (mut kinds, mut n) = ([Reduce::Sum; MAX_SUMS], 0);
         for kind in lists.into_iter().flatten() {
-            let Some(to) = kinds.get_mut(n) else {
-                return Err(Error::failure(
-                    format!("more than {MAX_SUMS} reductions are asked for at once"),
-                    "report this as a defect",
-                ));
-            };
-            (*to, n) = (*kind, n + 1);
+            (kinds[n], n) = (*kind, n + 1);
         }
-        let mut sums = self.own_reductions(&mut sites)?;
         self.over_ranks(&kinds[..n], &mut sums[..n])?;
         let mut rest = &sums[..n];
         Ok(lists.map(|list| {
@@ -65,6 +83,13 @@ impl<T: Real> Engine<T> {
 
     /// Those of this rank, one site's after the other's.
     fn own_reductions(&self, sites: &mut [&mut Site<T>]) -> Result<[Total<T>; MAX_SUMS]> {
+        let count: usize = sites.iter().map(|s| s.kernel.shape.reduce.len()).sum();
+        if count > MAX_SUMS {
+            return Err(Error::failure(
+                format!("{count} reductions are asked for at once, not {MAX_SUMS} at most"),
+                "report this as a defect",
+            ));
+        }
         if let Some(totals) = self.totals(sites)? {
             return Ok(totals);
         }

@@ -1,7 +1,7 @@
 //! The reductions of calls that the device has done alone, added up there to a number each, so
 //! that the host reads them all at once.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use opencl3::kernel::Kernel as ClKernel;
 use opencl3::types::cl_device_id;
@@ -28,6 +28,8 @@ pub(super) struct Totals<T: Real> {
     group: usize,
     /// The one that reads is dropped first.
     at: RefCell<(Glance<T>, Buffer<T>)>,
+    /// Questions so far.
+    turn: Cell<u64>,
 }
 
 /// Work-items of `kernel` that add numbers together. A software device's work-item is a loop; a
@@ -53,21 +55,16 @@ impl<T: Real> Totals<T> {
         Ok(Some(Self {
             group: adding_group(d, &kernel),
             kernel,
+            turn: Cell::new(0),
             at: RefCell::new((Glance::new(d, 2 * MAX_SUMS)?, node.buffer(2 * MAX_SUMS)?)),
         }))
     }
 }
 
 impl<T: Real> Totals<T> {
-    /// Adds what is left of each of `lists` (see [`Left`]), or takes the largest where `maxima` has
-    /// the list's bit.
-    fn add(
-        &self,
-        d: &Device,
-        lists: &[Arg],
-        left: Left,
-        maxima: u32,
-    ) -> Result<[Total<T>; MAX_SUMS]> {
+    /// Starts to add what is left of each of `lists` (see [`Left`]), or to take the largest where
+    /// `maxima` has the list's bit, and to read that.
+    fn start(&self, d: &Device, lists: &[Arg], left: Left, maxima: u32) -> Result<()> {
         let mut at = self.at.borrow_mut();
         let (glance, sums) = &mut *at;
         let mut args = [sums.split_at(usize::MAX, false)?.0.arg; MAX_SUMS + 1];
@@ -81,9 +78,17 @@ impl<T: Real> Totals<T> {
         set_args(kernel, 0, &args, &[left.parts, left.rests, maxima]).map_err(fail)?;
         let items = lists.len() * self.group;
         queue.start(kernel, items, self.group).map_err(fail)?;
+        // SAFETY: the sums are the device's alone, and dropped after the glance.
+        unsafe { glance.start(sums) }?;
+        self.turn.set(self.turn.get() + 1);
+        Ok(())
+    }
+
+    /// What the last [`start`](Self::start) has come to.
+    fn end(&self) -> Result<[Total<T>; MAX_SUMS]> {
         let mut all = [Total::ZERO; MAX_SUMS];
-        let pairs = glance.read(sums)?.chunks_exact(2);
-        for (total, pair) in all[..lists.len()].iter_mut().zip(pairs) {
+        let mut at = self.at.borrow_mut();
+        for (total, pair) in all.iter_mut().zip(at.0.end()?.chunks_exact(2)) {
             let [value, rest] = [pair[0], pair[1]];
             *total = Total { value, rest };
         }
@@ -91,7 +96,34 @@ impl<T: Real> Totals<T> {
     }
 }
 
+/// Reductions that a device was asked for: see [`Engine::ask`].
+pub struct Asked {
+    /// Which of the questions it was.
+    turn: Option<u64>,
+}
+
 impl<T: Real> Engine<T> {
+    /// Asks for the reductions of the last calls of `sites`, to be [told](Self::told) later: other
+    /// calls may follow, and run meanwhile.
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub fn ask<const N: usize>(&self, mut sites: [&mut Site<T>; N]) -> Result<Asked> {
+        let asked = self.ask_of(&mut sites)?;
+        let turn = self.totals.as_ref().map(|t| t.turn.get());
+        Ok(Asked {
+            turn: turn.filter(|_| asked),
+        })
+    }
+
+    /// What that question has come to, where no other was asked since.
+    pub(super) fn answer(&self, asked: &Asked) -> Result<Option<[Total<T>; MAX_SUMS]>> {
+        match &self.totals {
+            Some(totals) if asked.turn == Some(totals.turn.get()) => totals.end().map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// The reductions of the calls of `sites` that were started last, one site's after the other's,
     /// where the device has done all rows that count, as many of each, and has memory of its own; by
     /// the operations of [`total`](crate::kernel::scalars::total).
@@ -99,15 +131,33 @@ impl<T: Real> Engine<T> {
         &self,
         sites: &mut [&mut Site<T>],
     ) -> Result<Option<[Total<T>; MAX_SUMS]>> {
+        match self.ask_of(sites)? {
+            true => self.waited_for(),
+            false => Ok(None),
+        }
+    }
+
+    /// What the last question has come to; all before it has then finished, too.
+    fn waited_for(&self) -> Result<Option<[Total<T>; MAX_SUMS]>> {
+        let all = self.totals.as_ref().map(Totals::end).transpose()?;
+        if let Some(d) = &self.node.device {
+            d.link.queue.settled();
+        }
+        Ok(all)
+    }
+
+    /// Whether the device can tell them; then it has begun to.
+    fn ask_of(&self, sites: &mut [&mut Site<T>]) -> Result<bool> {
         let (Some(d), Some(totals), Some(first)) = (&self.node.device, &self.totals, sites.first())
         else {
-            return Ok(None);
+            return Ok(false);
         };
         let counted = first.counted;
         let wholly = |s: &Site<T>| s.cut >= s.counted && s.counted == counted;
         let reduces = |s: &Site<T>| !s.kernel.shape.reduce.is_empty();
-        if !sites.iter().all(|s| wholly(s) && reduces(s)) {
-            return Ok(None);
+        let count: usize = sites.iter().map(|s| s.kernel.shape.reduce.len()).sum();
+        if count > MAX_SUMS || !sites.iter().all(|s| wholly(s) && reduces(s)) {
+            return Ok(false);
         }
         let (mut lists, mut maxima, mut n) = ([Arg::None; MAX_SUMS], 0, 0);
         let mut left = Left::all(counted / BLOCK);
@@ -125,7 +175,8 @@ impl<T: Real> Engine<T> {
                 n += 1;
             }
         }
-        totals.add(d, &lists[..n], left, maxima).map(Some)
+        totals.start(d, &lists[..n], left, maxima)?;
+        Ok(true)
     }
 
     /// The same of sums of several calls, of as many rows each, which the device has all done wholly.
@@ -149,6 +200,7 @@ impl<T: Real> Engine<T> {
         }
         let (lists, blocks) = (&mut lists[..sums.len()], sums[0].0.rows / BLOCK);
         let left = self.add_up_three(lanes, lists, blocks)?;
-        totals.add(d, lists, left, 0).map(Some)
+        totals.start(d, lists, left, 0)?;
+        self.waited_for()
     }
 }

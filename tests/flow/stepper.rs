@@ -203,22 +203,36 @@ fn fields_after_50_steps_do_not_depend_on_the_split() {
                     d.name
                 );
             }
-            for memory in [MemoryKind::ZeroCopy, MemoryKind::Discrete] {
-                if !d.offers(memory) {
-                    continue;
-                }
-                let got = flow.split(
-                    &engine(DeviceChoice::Index(d.index), Some(memory), 1, 0.5),
-                    50,
-                );
+            let of_both = [MemoryKind::ZeroCopy, MemoryKind::Discrete];
+            let all = of_both.into_iter().flat_map(|m| [(m, 0.5), (m, 1.0)]);
+            for (memory, ratio) in all.filter(|(m, _)| d.offers(*m)) {
+                let engine = engine(DeviceChoice::Index(d.index), Some(memory), 1, ratio);
+                let got = flow.split(&engine, 50);
                 assert!(
                     got == expected,
-                    "{scheme:?} on {}: {memory:?} differs",
+                    "{scheme:?} on {}: {memory:?}, {ratio} differs",
                     d.name
                 );
             }
         }
     }
+}
+
+#[test]
+fn boundaries_that_stay_need_not_be_given() {
+    let flow = Flow3d::new(BoxShape::Hexahedra, 6, Scheme::SymmetryPreserving, mixed);
+    let engine = engine(DeviceChoice::None, None, 2, 0.0);
+    let (u, given) = (flow.start(), flow.given(0.0));
+    let [once, always] = [false, true].map(|again| {
+        let mut s = Stepper::new(&engine, &flow.ops, flow.settings, &u, &given, DT).unwrap();
+        let other = flow.given(DT);
+        s.step(&engine, DT, &other).unwrap();
+        for _ in 0..3 {
+            s.step(&engine, DT, again.then_some(&other)).unwrap();
+        }
+        s.velocity().unwrap().map(<[f64]>::to_vec)
+    });
+    assert!(once == always);
 }
 
 #[test]

@@ -169,6 +169,47 @@ fn iterates_do_not_depend_on_the_split() {
     }
 }
 
+/// The first solve of a solver is measured, the next is not: then a device is asked for sums while it
+/// goes on.
+#[test]
+fn solves_one_after_the_other_do_not_depend_on_the_split() {
+    let a = laplacian([23, 17, 9], 3.0, true);
+    let b = right(a.rows, true);
+    let reversed = b.iter().rev().copied().collect();
+    // The mean of the last is taken off.
+    let sides: [Vec<f64>; 3] = [b.clone(), reversed, b.iter().map(|b| b + 0.7).collect()];
+    let solves = |engine: &Engine<f64>| {
+        let mut solver = Pcg::new(engine, &a, true).unwrap();
+        let mut all = Vec::new();
+        for b in &sides {
+            let mut x = engine.node.buffer(a.rows).unwrap();
+            let mut b = engine.node.buffer_from(b).unwrap();
+            let solved = solver.solve(engine, &mut b, &mut x, 1e-9, 0.0, 3000);
+            all.push((solved.unwrap(), x.read().unwrap().to_vec()));
+        }
+        let mut sites = solver.sites().into_iter();
+        let means = sites
+            .find(|s| s.label.ends_with("mean"))
+            .unwrap()
+            .stats
+            .calls;
+        assert_eq!(means, 1, "only a mean beyond round-off is computed");
+        all
+    };
+    let expected = solves(&engine(DeviceChoice::None, None, 1, 0.0));
+    let (first, last) = (&expected[0].1, &expected[2].1);
+    let apart = norm(first.iter().zip(last).map(|(a, b)| a - b));
+    assert!(apart < 1e-7 * norm(first.iter().copied()), "{apart:e}");
+    for d in devices_with_fp64() {
+        for memory in [MemoryKind::Svm, MemoryKind::ZeroCopy, MemoryKind::Discrete] {
+            if d.offers(memory) {
+                let engine = engine(DeviceChoice::Index(d.index), Some(memory), 1, 1.0);
+                assert!(solves(&engine) == expected, "{}, {memory:?}", d.name);
+            }
+        }
+    }
+}
+
 /// Devices with double precision; says so where there is none.
 pub fn devices_with_fp64() -> Vec<DeviceInfo> {
     let mut all = devices().unwrap_or_else(|why| {

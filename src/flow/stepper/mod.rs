@@ -62,6 +62,8 @@ pub struct Stepper<T: Real = f64> {
     volume_norm: f64,
     /// Pressure iterations of a step, whatever its residual.
     fixed: Option<usize>,
+    /// What the next step begins with is under way.
+    ahead: bool,
 }
 
 impl<T: Precise> Stepper<T> {
@@ -124,6 +126,7 @@ impl<T: Precise> Stepper<T> {
             rate_max: 0.0,
             volume_norm: comm.sum(squares)?.sqrt(),
             fixed: None,
+            ahead: false,
         };
         stepper.start(engine, dt, given)?;
         Ok(stepper)
@@ -164,6 +167,7 @@ impl<T: Precise> Stepper<T> {
     }
 
     fn restore(&mut self, engine: &Engine<T>, saved: &Saved<T>) -> Result<()> {
+        self.ahead = false;
         self.f.restore(saved)?;
         self.exchange_velocity(engine)
     }

@@ -14,8 +14,26 @@ fn three<T: Precise>(f: &mut Field<T>) -> [&mut Buffer<T>; 3] {
 }
 
 impl<T: Precise> Stepper<T> {
+    /// Starts [`momentum_by_cells`](Self::momentum_by_cells) of the next step, which does not ask how
+    /// long it is, where the device does that while the host waits for what says so.
+    pub(super) fn momentum_ahead(&mut self, engine: &Engine<T>) -> Result<()> {
+        let [a, b] = [&self.s.coefficients, &self.s.transport].map(|s| engine.runs_unwatched(s));
+        self.ahead = self.scheme == Scheme::SymmetryPreserving && a && b;
+        if self.ahead {
+            self.start_momentum(engine)?;
+        }
+        Ok(())
+    }
+
     /// `values(K) = nu D + E_C phi`, then `R = K u + boundary and force`.
     pub(super) fn momentum_by_cells(&mut self, engine: &Engine<T>) -> Result<()> {
+        match std::mem::take(&mut self.ahead) {
+            true => Ok(()),
+            false => self.start_momentum(engine),
+        }
+    }
+
+    fn start_momentum(&mut self, engine: &Engine<T>) -> Result<()> {
         let MomentumMatrices::Cells {
             k,
             convection,

@@ -47,11 +47,13 @@ impl<T: Precise> Stepper<T> {
         Ok(self.speeds(s))
     }
 
-    /// Both, asked for at once.
+    /// Both, asked for at once, and meanwhile what the next step begins with.
     pub(super) fn monitor_all(&mut self, engine: &Engine<T>) -> Result<(f64, Monitor)> {
         self.post_speed(engine)?;
         self.post_monitor(engine)?;
-        let [speeds, s] = engine.reductions([&mut self.s.speed, &mut self.s.monitor])?;
+        let asked = engine.ask([&mut self.s.speed, &mut self.s.monitor])?;
+        self.momentum_ahead(engine)?;
+        let [speeds, s] = engine.told(asked, [&mut self.s.speed, &mut self.s.monitor])?;
         Ok((self.speeds(speeds), self.monitored(s)))
     }
 

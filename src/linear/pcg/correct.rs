@@ -48,13 +48,16 @@ impl<T: Real> Pcg<T> {
             });
         }
         let mut mean = None;
-        let (bb, rr) = loop {
+        let (bb, rr, multiplied) = loop {
             self.system
                 .enter(engine, b, x, [mean.unwrap_or(0.0), 1.0])?;
             // The residual of x = 0.
             std::mem::swap(&mut self.s, &mut self.system.f);
             self.post_replace(engine, start)?;
-            let [entry, begin] = engine.reductions([&mut self.system.entry, &mut self.begin])?;
+            let asked = engine.ask([&mut self.system.entry, &mut self.begin])?;
+            let multiplied = self.multiply_ahead(engine)?;
+            let sites = [&mut self.system.entry, &mut self.begin];
+            let [entry, begin] = engine.told(asked, sites)?;
             let [bb, sum] = [entry[0], entry[1]].map(T::f64);
             if mean.is_none() {
                 mean = self.system.far_mean(engine, b, [bb, sum])?;
@@ -62,12 +65,12 @@ impl<T: Real> Pcg<T> {
                     continue;
                 }
             }
-            break (bb, begin[0].f64());
+            break (bb, begin[0].f64(), multiplied);
         };
         let weight = bb / rr;
         let mut state = [T::ZERO; LENGTH];
         (state[WEIGHT], state[BOUND]) = (T::of(weight), T::of(tolerance.powi(2) * bb));
-        let state = self.iterate(engine, &state, bb, true, most)?;
+        let state = self.iterate(engine, &state, bb, [true, multiplied], most)?;
         let done = Correction {
             iterations: state[ITERATIONS].f64() as usize,
             // Without curvature a direction is round-off.

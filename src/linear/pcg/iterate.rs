@@ -14,7 +14,8 @@ pub(super) type State<T> = [T; LENGTH];
 
 impl<T: Real> Pcg<T> {
     /// At most `most` iterations from `state`, where the squared residual is `rr`, until the
-    /// recurrence falls below its bound; what the state is then. Where the device does all the
+    /// recurrence falls below its bound; what the state is then. Whether the solve has `begun` anew, and
+    /// whether the first product is under way. Where the device does all the
     /// work, it is asked for its state at a few [looks](super::pace), and the answer is read when
     /// the next iteration is under way, so that it never waits for the host; iterations after the
     /// last do nothing.
@@ -23,7 +24,7 @@ impl<T: Real> Pcg<T> {
         engine: &Engine<T>,
         state: &State<T>,
         rr: f64,
-        begun: bool,
+        [begun, multiplied]: [bool; 2],
         most: usize,
     ) -> Result<State<T>> {
         self.put(engine, state)?;
@@ -35,7 +36,9 @@ impl<T: Real> Pcg<T> {
         // Whether the device was asked for the state of the iteration before.
         let mut asked = false;
         for n in 1..=most {
-            self.product(engine)?;
+            if n > 1 || !multiplied {
+                self.product(engine)?;
+            }
             let before = match &self.factor {
                 _ if !begun || n > 1 => &self.step,
                 Some(factor) => factor.start(),
@@ -105,10 +108,8 @@ impl<T: Real> Pcg<T> {
 
     /// The state of the next call.
     fn put(&mut self, engine: &Engine<T>, state: &State<T>) -> Result<()> {
-        let the_devices = engine.is_the_devices(&self.step) && engine.comm().size() == 1;
-        if let (Some(glance), MemoryKind::Discrete, true) =
-            (&mut self.glance, engine.node.memory, the_devices)
-        {
+        let on_the_device = self.on_the_device(engine);
+        if let (Some(glance), true) = (&mut self.glance, on_the_device) {
             // SAFETY: the state is dropped after the glance, and as long; the host asks for no part of
             // it before a glance that starts later has ended.
             return unsafe { glance.put(&mut self.state, state) };
@@ -134,6 +135,23 @@ impl<T: Real> Pcg<T> {
                 ..Operands::default()
             },
         )
+    }
+
+    /// Starts the first product before it is known whether there are to be iterations, where the device
+    /// does that while the host waits for what says so; returns whether it has. It leaves `s` alone.
+    pub(super) fn multiply_ahead(&mut self, engine: &Engine<T>) -> Result<bool> {
+        let unwatched = engine.runs_unwatched(&self.product) && self.on_the_device(engine);
+        if unwatched {
+            self.put(engine, &[T::ZERO; LENGTH])?;
+            self.product(engine)?;
+        }
+        Ok(unwatched)
+    }
+
+    /// Whether the device, one with memory of its own, does the iterations.
+    fn on_the_device(&self, engine: &Engine<T>) -> bool {
+        let alone = engine.is_the_devices(&self.step) && engine.comm().size() == 1;
+        alone && self.glance.is_some() && engine.node.memory == MemoryKind::Discrete
     }
 
     /// `s = A p`, or `G A G^T p`.

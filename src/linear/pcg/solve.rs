@@ -56,6 +56,8 @@ struct Entered {
     residual: (f64, f64),
     /// `r . r`, if it has begun along the residual.
     begun: Option<f64>,
+    /// Whether the first product is under way, too.
+    multiplied: bool,
 }
 
 impl<T: Real> Pcg<T> {
@@ -113,7 +115,7 @@ impl<T: Real> Pcg<T> {
         let relative = |rr: f64| if rr > 0.0 { rr.sqrt() / scale } else { rr };
         let enough = |rr: f64| rr.sqrt() <= least;
         let (mut rr, mut round_off) = entered.residual;
-        let mut begun = entered.begun;
+        let (mut begun, mut multiplied) = (entered.begun, entered.multiplied);
         // Whether `x` is that of the present `y`.
         let mut left = false;
         let mut rounded = rr <= round_off;
@@ -142,7 +144,8 @@ impl<T: Real> Pcg<T> {
             let leg = bound.max(round_off).max((LEG * T::EPSILON).powi(2) * rr);
             (state[WEIGHT], state[BOUND], state[STOP]) = (T::of(weight), T::of(leg), T::ZERO);
             let most = max_iterations - s.iterations;
-            state = self.iterate(engine, &state, rr, start != Start::Same, most)?;
+            let how = [start != Start::Same, std::mem::take(&mut multiplied)];
+            state = self.iterate(engine, &state, rr, how, most)?;
             if let Some(factor) = &mut self.factor {
                 factor.end(engine, &mut self.system.y)?;
             }
@@ -195,6 +198,7 @@ impl<T: Real> Pcg<T> {
             self.residual(engine)?;
             let system = &mut self.system;
             let (entry, check) = (&mut system.entry, &mut system.check);
+            let mut multiplied = false;
             let [entry, check, begin] = match anew {
                 false => {
                     let [entry, check] = engine.reductions([entry, check])?;
@@ -203,7 +207,10 @@ impl<T: Real> Pcg<T> {
                 true => {
                     self.post_replace(engine, Start::Anew)?;
                     let (entry, check) = (&mut self.system.entry, &mut self.system.check);
-                    engine.reductions([entry, check, &mut self.begin])?
+                    let asked = engine.ask([entry, check, &mut self.begin])?;
+                    multiplied = self.multiply_ahead(engine)?;
+                    let (entry, check) = (&mut self.system.entry, &mut self.system.check);
+                    engine.told(asked, [entry, check, &mut self.begin])?
                 }
             };
             let bb = entry[0].f64();
@@ -224,6 +231,7 @@ impl<T: Real> Pcg<T> {
                 unit,
                 residual: errors(&check),
                 begun: anew.then_some(begin[0].f64()),
+                multiplied,
             });
         }
     }

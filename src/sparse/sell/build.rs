@@ -238,7 +238,7 @@ impl<T: Real> Sell<T> {
             index_words: layout.index.len(),
             nnz: col.len(),
             inner,
-            usual: Box::new([usual::words(&layout.usual, same, cols), given]),
+            usual: Box::new([usual::words(&layout.usual, same, cols, col.len()), given]),
             reads: Reads::of(rows, row_ptr, col, inner),
             slices: Rc::new(node.buffer_from(&layout.slices)?),
             index: Rc::new(node.buffer_from(&layout.index)?),

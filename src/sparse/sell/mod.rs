@@ -168,8 +168,9 @@ impl<T: Real> Sell<T> {
     }
 
     /// What devices are told of the steps that most slices of a grid have: their number, 0 where
-    /// no slices are alike; the last column; of each step, column minus row; and, as the tenth
-    /// word, where the slices begin in the values that have those of [`same`](Self::same).
+    /// no slices are alike; the last column; of each step, column minus row; as the tenth word,
+    /// where the slices begin in the values that have those of [`same`](Self::same); and, as the
+    /// eleventh, 1 if there is any entry.
     pub(crate) fn usual(&self) -> [u32; 16] {
         self.usual[0]
     }

@@ -51,12 +51,13 @@ pub(super) fn same(slices: &[u32], steps: usize) -> Option<u32> {
 }
 
 /// See [`Sell::usual`](super::Sell::usual).
-pub(super) fn words(usual: &[u32], same: Option<u32>, cols: usize) -> [u32; 16] {
+pub(super) fn words(usual: &[u32], same: Option<u32>, cols: usize, entries: usize) -> [u32; 16] {
     let mut words = [0; 16];
     words[0] = usual.len() as u32;
     words[1] = cols.saturating_sub(1) as u32;
     words[2..2 + usual.len()].copy_from_slice(usual);
     words[9] = same.unwrap_or(u32::MAX);
+    words[10] = u32::from(entries > 0);
     words
 }
 
@@ -124,9 +125,9 @@ mod tests {
             assert_eq!(got[..3], before[..3]);
             assert_eq!(got[3], before[3] | flag, "{before:?}");
         }
-        let for_devices = super::words(&usual, None, 100);
+        let for_devices = super::words(&usual, None, 100, 4);
         assert_eq!(for_devices[..6], [4, 99, 0, back, 1, 5]);
-        assert_eq!(for_devices[9], u32::MAX);
+        assert_eq!(for_devices[9..11], [u32::MAX, 1]);
     }
 
     #[test]
@@ -149,7 +150,7 @@ mod tests {
         .concat();
         assert_eq!(same(&slices, 6), Some(16));
         assert_eq!(same(&slices[12..], 6), None);
-        assert_eq!(words(&[0; 6], Some(16), 100)[9], 16);
+        assert_eq!(words(&[0; 6], Some(16), 100, 0)[9..11], [16, 0]);
         let values: Vec<f64> = (0..24).map(f64::from).collect();
         let given: [f64; 8] = bytemuck::cast(same_words(&values, Some(16), 6));
         assert_eq!(given, [16.0, 17.0, 18.0, 19.0, 20.0, 21.0, 0.0, 0.0]);
