@@ -13,6 +13,9 @@ use crate::node::Buffer;
 use crate::sparse::{Csr, Sell};
 use crate::split::{Engine, Operands, Place, Site};
 
+/// A mean is left where its part of the residual is this part of the tolerance, or less.
+const NEGLIGIBLE: f64 = 1e-3;
+
 /// The system and the way in and out.
 pub(super) struct System<T: Real> {
     /// The diagonal.
@@ -164,16 +167,19 @@ impl<T: Real> System<T> {
         engine.post(&mut self.entry, o)
     }
 
-    /// The mean of `b`, where it is to be taken off and more than round-off: from the reductions of
-    /// an entry without it. The right-hand side of a flow sums to zero but for that.
+    /// The mean of `b`, where it is to be taken off and matters to a solve to that `tolerance`: from
+    /// the reductions of an entry without it. The right-hand side of a flow sums to zero but for
+    /// round-off, so that it is rarely computed.
     pub fn far_mean(
         &mut self,
         engine: &Engine<T>,
         b: &Buffer<T>,
         [square, sum]: [f64; 2],
+        tolerance: f64,
     ) -> Result<Option<f64>> {
-        let round_off = T::EPSILON.powi(2) * self.rows * square;
-        if !self.singular || sum * sum <= round_off {
+        // The norm of what a mean leaves of the residual is |sum| / sqrt(rows).
+        let part = (NEGLIGIBLE * tolerance).max(T::EPSILON);
+        if !self.singular || sum * sum <= part.powi(2) * self.rows * square {
             return Ok(None);
         }
         self.mean(engine, b).map(Some)

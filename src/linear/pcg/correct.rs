@@ -60,7 +60,7 @@ impl<T: Real> Pcg<T> {
             let [entry, begin] = engine.told(asked, sites)?;
             let [bb, sum] = [entry[0], entry[1]].map(T::f64);
             if mean.is_none() {
-                mean = self.system.far_mean(engine, b, [bb, sum])?;
+                mean = self.system.far_mean(engine, b, [bb, sum], tolerance)?;
                 if mean.is_some() {
                     continue;
                 }

@@ -215,7 +215,8 @@ impl<T: Real> Pcg<T> {
             };
             let bb = entry[0].f64();
             if mean.is_none() {
-                mean = self.system.far_mean(engine, b, [bb, entry[1].f64()])?;
+                let sums = [bb, entry[1].f64()];
+                mean = self.system.far_mean(engine, b, sums, tolerance)?;
                 if mean.is_some() {
                     continue;
                 }
