@@ -7,7 +7,7 @@
 //! reduction per iteration is what Chronopoulos and Gear's form is made for, with a sweep more; a
 //! single lagged sweep would save a write and a read of `s`, and needs a bounded bandwidth.
 //! On several ranks its sums travel in one message: one reduction per iteration, and, per solve, one
-//! for each norm that is checked (three, and one more for a singular system's mean). It has fewer
+//! for what is known at its start and one for the residual at its end. It has fewer
 //! sweeps than the textbook's two-reduction form, too, so it is the quicker one at any latency, and
 //! no other is kept.
 

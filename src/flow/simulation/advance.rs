@@ -139,7 +139,7 @@ impl Simulation {
             .comm()
             .largest(if steps > 0 { share } else { 0.0 })?;
         let next = (steps as f64 * share / KEEP_SHARE).ceil() as usize;
-        self.keep_at = self.step + next.max(KEEP_EVERY);
+        self.keep_at = self.step.saturating_add(next.max(KEEP_EVERY));
         Ok(())
     }
 

@@ -51,7 +51,7 @@ impl<T: Real> Pcg<T> {
         let (bb, rr, multiplied) = loop {
             self.system
                 .enter(engine, b, x, [mean.unwrap_or(0.0), 1.0])?;
-            // The residual of x = 0.
+            // The residual of x = 0. Done again, `p - r` is what it was, but for rounding.
             std::mem::swap(&mut self.s, &mut self.system.f);
             self.post_replace(engine, start)?;
             let asked = engine.ask([&mut self.system.entry, &mut self.begin])?;

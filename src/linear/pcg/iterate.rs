@@ -14,11 +14,12 @@ pub(super) type State<T> = [T; LENGTH];
 
 impl<T: Real> Pcg<T> {
     /// At most `most` iterations from `state`, where the squared residual is `rr`, until the
-    /// recurrence falls below its bound; what the state is then. Whether the solve has `begun` anew, and
-    /// whether the first product is under way. Where the device does all the
-    /// work, it is asked for its state at a few [looks](super::pace), and the answer is read when
-    /// the next iteration is under way, so that it never waits for the host; iterations after the
-    /// last do nothing.
+    /// recurrence falls below its bound; what the state is then. Whether the solve has `begun` anew,
+    /// and whether it is `multiplied`, that is, the first product under way.
+    ///
+    /// Where the device does all the work, it is asked for its state at a few [looks](super::pace),
+    /// and the answer is read when the next iteration is under way, so that it never waits for the
+    /// host; iterations after the last do nothing.
     pub(super) fn iterate(
         &mut self,
         engine: &Engine<T>,
