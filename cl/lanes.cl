@@ -28,12 +28,16 @@ ADDING_KERNEL void totals_kernel(__global REAL *totals, __global const REAL *p0,
                                  __global const REAL *p1, __global const REAL *p2,
                                  __global const REAL *p3, __global const REAL *p4,
                                  __global const REAL *p5, __global const REAL *p6,
-                                 __global const REAL *p7, const uint count, const uint rests,
+                                 __global const REAL *p7, __global const REAL *p8,
+                                 __global const REAL *p9, __global const REAL *p10,
+                                 __global const REAL *p11, const uint count, const uint rests,
                                  const uint maxima) {
     const uint list = (uint)get_group_id(0);
-    __global const REAL *low = list == 0 ? p0 : list == 1 ? p1 : list == 2 ? p2 : p3;
-    __global const REAL *high = list == 4 ? p4 : list == 5 ? p5 : list == 6 ? p6 : p7;
-    __global const REAL *parts = list < 4 ? low : high;
+#define OF_FOUR(k, a, b, c, d) (list == k ? a : list == k + 1 ? b : list == k + 2 ? c : d)
+    __global const REAL *parts = list < 4   ? OF_FOUR(0, p0, p1, p2, p3)
+                                 : list < 8 ? OF_FOUR(4, p4, p5, p6, p7)
+                                            : OF_FOUR(8, p8, p9, p10, p11);
+#undef OF_FOUR
     const bool largest = maxima >> list & 1;
     __local Total t[TOTAL_LANES];
 #define EITHER_PART(a, x) (largest ? LARGEST_PART(a, x) : PLUS_PART(a, x))

@@ -38,7 +38,7 @@ pub const LANES: usize = 32;
 /// Most operands of each role.
 pub const MAX_OUT: usize = 6;
 /// See [`MAX_OUT`].
-pub const MAX_INOUT: usize = 3;
+pub const MAX_INOUT: usize = 4;
 /// See [`MAX_OUT`].
 pub const MAX_OWN: usize = 12;
 /// See [`MAX_OUT`].
@@ -155,6 +155,6 @@ macro_rules! kernels {
 kernels!(
     solver: axpy, dot, fsai_begin, pcg_begin, pcg_enter, pcg_leave, pcg_product, pcg_residual,
         pcg_step, spmv, spmv_add;
-    step: blend, energy, face_flux, gradient_correct, gspmv, kinetic, momentum_flux, monitor,
-        predict;
+    step: blend, energy, face_flux, gradient_correct, gspmv, guess_add, guess_learn, guess_sums,
+        kinetic, momentum_flux, monitor, predict;
 );

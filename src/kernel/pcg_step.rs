@@ -76,7 +76,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
 /// The step; all but `y` where that is done `LATER`.
 #[inline(always)]
 fn steps<T: Real, const LATER: bool>(r: &mut Rows<'_, T>) {
-    let (s, [y, residual, p]) = (r.own[0], &mut r.inout);
+    let (s, [y, residual, p, ..]) = (r.own[0], &mut r.inout);
     let (alpha, beta) = (Group::splat(r.state[ALPHA]), Group::splat(r.state[BETA]));
     let owed = Group::splat(r.state[OWED]);
     // Blocks begin with row 0 of the pattern.
@@ -113,7 +113,7 @@ fn steps<T: Real, const LATER: bool>(r: &mut Rows<'_, T>) {
 /// Calls after the last step.
 #[inline(always)]
 fn after<T: Real>(r: &mut Rows<'_, T>) {
-    let [y, residual, p] = &mut r.inout;
+    let [y, residual, p, ..] = &mut r.inout;
     let (owed, owes) = (Group::splat(r.state[OWED]), r.state[OWED] != T::ZERO);
     for b in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;

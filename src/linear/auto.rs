@@ -126,6 +126,16 @@ impl<T: Real> Auto<T> {
         Some(best)
     }
 
+    /// As [`Pcg::remember`].
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn remember(&mut self, engine: &Engine<T>) -> Result<()> {
+        self.solvers
+            .iter_mut()
+            .try_for_each(|(_, s)| s.remember(engine))
+    }
+
     /// The call sites of all, for reports.
     pub fn sites(&self) -> Vec<&Place> {
         self.solvers.iter().flat_map(|(_, s)| s.sites()).collect()

@@ -1,6 +1,7 @@
 //! Linear solvers over split kernels.
 
 pub mod auto;
+pub mod guess;
 pub mod pcg;
 pub mod precond;
 pub mod refine;
@@ -37,6 +38,13 @@ pub trait Solve<T: Real> {
         max_iterations: usize,
     ) -> Result<Solution>;
 
+    /// From now on a solve begins along the steps of those before: see [`guess`]. For a series of
+    /// right-hand sides that change smoothly.
+    ///
+    /// # Errors
+    /// Out of memory.
+    fn remember(&mut self, engine: &Engine<T>) -> Result<()>;
+
     /// Its call sites, for reports.
     fn sites(&self) -> Vec<&Place>;
 
@@ -58,6 +66,9 @@ macro_rules! solves {
                 max_iterations: usize,
             ) -> Result<Solution> {
                 self.solve(engine, b, x, tolerance, floor, max_iterations)
+            }
+            fn remember(&mut self, engine: &Engine<$t>) -> Result<()> {
+                self.remember(engine)
             }
             fn sites(&self) -> Vec<&Place> {
                 self.sites()
@@ -174,6 +185,14 @@ impl<T: Precise> Solver<T> {
         max_iterations: usize,
     ) -> Result<Solution> {
         self.0.solve(engine, b, x, tolerance, floor, max_iterations)
+    }
+
+    /// As [`Solve::remember`].
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn remember(&mut self, engine: &Engine<T>) -> Result<()> {
+        self.0.remember(engine)
     }
 
     /// Its call sites, for reports.

@@ -15,11 +15,13 @@ mod correct;
 mod iterate;
 mod pace;
 mod solve;
+mod start;
 
 use std::rc::Rc;
 
 use pace::Pace;
 
+use super::guess::Guess;
 use super::precond::{Factor, Pattern};
 use super::share::share;
 use super::system::{System, roots, scaled};
@@ -52,6 +54,7 @@ pub struct Pcg<T: Real> {
     system: System<T>,
     halo: Rc<Halo>,
     factor: Option<Factor<T>>,
+    guess: Option<Guess<T>>,
     r: Buffer<T>,
     p: Buffer<T>,
     s: Buffer<T>,
@@ -113,9 +116,7 @@ impl<T: Real> Pcg<T> {
         root.iter_mut().for_each(|d| *d /= share.sqrt());
         let (n, node) = (a.rows, &engine.node);
         let unit = scaled(a, &root, share);
-        // Cuts are remembered by name.
-        let behind = if fsai.is_some() { " (fsai)" } else { "" };
-        let name = |what: &str| format!("poisson {what}{behind}");
+        let name = |what: &str| name(what, fsai.is_some());
         let system = System::new(engine, &unit, (&root, share), singular, halo, &name)?;
         let factor = fsai.map(|p| Factor::new(engine, &unit, p, halo, &system.beside));
         let factor = factor.transpose()?;
@@ -135,6 +136,7 @@ impl<T: Real> Pcg<T> {
             system,
             halo: Rc::clone(halo),
             factor,
+            guess: None,
             r: node.buffer(m)?,
             p: node.buffer_with_halo(m, halo.len())?,
             s: node.buffer(m)?,
@@ -148,6 +150,18 @@ impl<T: Real> Pcg<T> {
         })
     }
 
+    /// From now on a solve begins along the steps of those before: see [`guess`](super::guess).
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn remember(&mut self, engine: &Engine<T>) -> Result<()> {
+        let behind_factor = self.factor.is_some();
+        let name = |what: &str| name(what, behind_factor);
+        let guess = Guess::new(engine, self.system.f.len(), &name)?;
+        self.guess = Some(guess);
+        Ok(())
+    }
+
     /// Its call sites, for reports.
     pub fn sites(&self) -> Vec<&Place> {
         let mut all = self.system.sites().to_vec();
@@ -155,6 +169,7 @@ impl<T: Real> Pcg<T> {
         let own: [&Place; 4] = [&self.begin, &self.product, &self.step, scalars];
         all.extend(own);
         all.extend(self.factor.iter().flat_map(Factor::sites));
+        all.extend(self.guess.iter().flat_map(Guess::sites));
         all
     }
 
@@ -164,5 +179,12 @@ impl<T: Real> Pcg<T> {
         own.iter().map(|b| b.copied_bytes()).sum::<u64>()
             + self.system.copied_bytes()
             + self.factor.as_ref().map_or(0, Factor::copied_bytes)
+            + self.guess.as_ref().map_or(0, Guess::copied_bytes)
     }
+}
+
+/// The name of a call site, by which cuts are remembered.
+fn name(what: &str, behind_factor: bool) -> String {
+    let behind = if behind_factor { " (fsai)" } else { "" };
+    format!("poisson {what}{behind}")
 }

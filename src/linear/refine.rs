@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use super::guess::Guess;
 use super::pcg::{Pcg, Solution};
 use super::precond::Pattern;
 use crate::Result;
@@ -44,6 +45,7 @@ pub struct Refine {
     narrow: Convert,
     widen: Convert,
     inner: Pcg<f32>,
+    guess: Option<Guess<f64>>,
     /// Power of two that brings the largest diagonal entry near 1 in single precision.
     unit: f64,
 }
@@ -86,8 +88,19 @@ impl Refine {
             widen: engine.widening("poisson correction", &residual)?,
             residual,
             inner: Pcg::over(single, &scaled, singular, fsai, halo)?,
+            guess: None,
             unit,
         })
+    }
+
+    /// As [`Pcg::remember`].
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn remember(&mut self, engine: &Engine<f64>) -> Result<()> {
+        let name = |what: &str| format!("poisson {what}, fp64");
+        self.guess = Some(Guess::new(engine, self.r.len(), &name)?);
+        Ok(())
     }
 
     /// As [`Pcg::solve`]; the residual is the true one, in double precision, and relative to
@@ -115,7 +128,10 @@ impl Refine {
         let (mut scale, mut before, mut stalled) = (1.0, f64::INFINITY, 0);
         let mut goes_on = false;
         loop {
-            let rr = self.true_residual(engine, b, x)?;
+            let mut rr = self.true_residual(engine, b, x)?;
+            if before.is_infinite() && rr.sqrt() > tolerance * size {
+                rr = self.go_along(engine, x, rr)?;
+            }
             s.residual = if rr > 0.0 { rr.sqrt() / size } else { rr };
             if before.is_infinite() {
                 s.initial = s.residual;
@@ -129,6 +145,9 @@ impl Refine {
             };
             let over = s.converged || s.iterations >= max_iterations || stalled >= STALLED_MOST;
             if over || !s.residual.is_finite() {
+                if let Some(guess) = &mut self.guess {
+                    guess.end(engine, [x, &self.r], s.iterations)?;
+                }
                 return Ok(s);
             }
             before = s.residual;
@@ -148,6 +167,18 @@ impl Refine {
             let back = self.unit / scale;
             engine.widen(&mut self.widen, &self.residual, back, x, d)?;
         }
+    }
+
+    /// Goes on from `x` along the steps of the solves before; `r.r` there.
+    fn go_along(&mut self, engine: &Engine<f64>, x: &mut Buffer<f64>, rr: f64) -> Result<f64> {
+        let Some(guess) = self.guess.as_mut().filter(|g| g.pays()) else {
+            return Ok(rr);
+        };
+        guess.project(engine, &self.r)?;
+        let along = guess.projected_alone(engine)?;
+        guess.add(engine, [x, &mut self.r], &self.ones, along)?;
+        let [added] = engine.reductions([guess.added()])?;
+        Ok(added[0])
     }
 
     /// `b <- b - mean(b)`.
@@ -194,6 +225,7 @@ impl Refine {
         let mut all: Vec<&Place> = vec![&self.residual, &self.norm, &self.mean, &self.shift];
         all.extend([self.narrow.place(), self.widen.place()]);
         all.extend(self.inner.sites());
+        all.extend(self.guess.iter().flat_map(Guess::sites));
         all
     }
 
@@ -204,6 +236,7 @@ impl Refine {
             + self.inner_r.copied_bytes()
             + self.inner_d.copied_bytes()
             + self.inner.copied_bytes()
+            + self.guess.as_ref().map_or(0, Guess::copied_bytes)
     }
 }
 

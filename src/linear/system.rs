@@ -27,7 +27,7 @@ pub(super) struct System<T: Real> {
     /// Rows of all ranks.
     pub rows: f64,
     /// Root of the diagonal, and one over it (zero where there is none).
-    root: Buffer<T>,
+    pub root: Buffer<T>,
     inverse: Buffer<T>,
     /// What x and b are multiplied by.
     pub unit: f64,

@@ -36,7 +36,7 @@ impl<T: Real> Engine<T> {
     /// those of all ranks travel in one message.
     ///
     /// # Errors
-    /// As [`Engine::run`]; [`crate::Error::Failure`] for more than eight reductions.
+    /// As [`Engine::run`]; [`crate::Error::Failure`] for more than twelve reductions.
     pub fn reductions<const N: usize>(
         &self,
         mut sites: [&mut Site<T>; N],
@@ -96,7 +96,7 @@ impl<T: Real> Engine<T> {
         let (mut all, mut n) = ([Total::ZERO; MAX_SUMS], 0);
         for site in sites {
             let own = match self.totals(&mut [site])? {
-                Some([own @ .., _, _, _, _]) => own,
+                Some(totals) => std::array::from_fn(|k| totals[k]),
                 None => {
                     let added = self.add_up(site)?;
                     reductions(site, added)?

@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 
 /// Values of one reduction at most: so many sums and so many largest values.
-pub const REDUCE_MOST: usize = 8;
+pub const REDUCE_MOST: usize = 12;
 
 /// A message under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

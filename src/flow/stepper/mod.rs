@@ -129,6 +129,7 @@ impl<T: Precise> Stepper<T> {
             ahead: false,
         };
         stepper.start(engine, dt, given)?;
+        stepper.poisson.remember(engine)?;
         Ok(stepper)
     }
 

@@ -1,7 +1,7 @@
 //! `A d = r` to a part of `r`: the inner solves of a [refinement](crate::linear::Refine).
 
 use super::Pcg;
-use super::solve::Start;
+use super::start::Start;
 use crate::Result;
 use crate::kernel::Real;
 use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, WEIGHT};

@@ -3,13 +3,14 @@
 //! last check, and then checks. Where the residual has not come down as the recurrence says, the
 //! true one replaces it.
 
+use super::start::{Entered, Start};
 use super::{Pcg, Solution};
 use crate::Result;
+use crate::kernel::Real;
 use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
-use crate::kernel::{MAX_REDUCTIONS, Real};
 use crate::linear::system::errors;
 use crate::node::Buffer;
-use crate::split::{Engine, Operands};
+use crate::split::Engine;
 
 /// Growth of `|b - A x|^2` over `r . r` that shows that the recurrence has drifted.
 const DRIFT: f64 = 4.0;
@@ -25,40 +26,6 @@ const FAR: f64 = 100.0;
 
 /// By how many times the precision a residual falls before the true one is computed.
 const LEG: f64 = 1e3;
-
-/// By how much squares are to be larger than the least number.
-const ROOM: f64 = 1e12;
-
-/// How a solve begins, or begins anew.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Start {
-    /// Along the residual.
-    Anew,
-    /// Along the present direction, with the true residual in the place of the recurrence's.
-    Replaced,
-    /// As it is.
-    Same,
-}
-
-impl Start {
-    /// How much of the direction.
-    fn keep<T: Real>(self) -> T {
-        T::of(if self == Self::Anew { 0.0 } else { 1.0 })
-    }
-}
-
-/// What is known of a solve at its start.
-struct Entered {
-    /// `|b|^2`, in this `unit`.
-    bb: f64,
-    unit: f64,
-    /// See [`errors`].
-    residual: (f64, f64),
-    /// `r . r`, if it has begun along the residual.
-    begun: Option<f64>,
-    /// Whether the first product is under way, too.
-    multiplied: bool,
-}
 
 impl<T: Real> Pcg<T> {
     /// Solves `A x = b` from the present `x` until `|b - A x| <= tolerance |b|`, or
@@ -176,95 +143,15 @@ impl<T: Real> Pcg<T> {
         if !left {
             self.system.leave(engine, x)?;
         }
-        Ok((s, start != Start::Anew))
-    }
-
-    /// Into the scaled system, without the mean of `b`, in a unit in which the squares of what is to
-    /// be left of b are numbers; and what is known there, with a start `anew` where that is simple.
-    /// All that can be known at once is asked for at once.
-    fn enter(
-        &mut self,
-        engine: &Engine<T>,
-        b: &Buffer<T>,
-        x: &Buffer<T>,
-        [tolerance, floor]: [f64; 2],
-        anew: bool,
-    ) -> Result<Entered> {
-        let anew = anew && self.factor.is_none();
-        let (mut mean, mut unit) = (None, 1.0);
-        loop {
-            let given = [mean.unwrap_or(0.0), unit];
-            self.system.enter(engine, b, x, given)?;
-            self.residual(engine)?;
-            let system = &mut self.system;
-            let (entry, check) = (&mut system.entry, &mut system.check);
-            let mut multiplied = false;
-            let [entry, check, begin] = match anew {
-                false => {
-                    let [entry, check] = engine.reductions([entry, check])?;
-                    [entry, check, [T::ZERO; MAX_REDUCTIONS]]
-                }
-                true => {
-                    self.post_replace(engine, Start::Anew)?;
-                    let (entry, check) = (&mut self.system.entry, &mut self.system.check);
-                    let asked = engine.ask([entry, check, &mut self.begin])?;
-                    multiplied = self.multiply_ahead(engine)?;
-                    let (entry, check) = (&mut self.system.entry, &mut self.system.check);
-                    engine.told(asked, [entry, check, &mut self.begin])?
-                }
+        if let Some(guess) = &mut self.guess {
+            // A start that nothing came of has left the residual where it goes.
+            let t = match &mut self.factor {
+                Some(factor) => factor.t(),
+                None if begun.is_some() => &mut self.r,
+                None => &mut self.s,
             };
-            let bb = entry[0].f64();
-            if mean.is_none() {
-                let sums = [bb, entry[1].f64()];
-                mean = self.system.far_mean(engine, b, sums, tolerance)?;
-                if mean.is_some() {
-                    continue;
-                }
-            }
-            let bound = (tolerance * bb.sqrt()).max(floor).powi(2);
-            let least = ROOM * T::LEAST * self.system.rows;
-            if unit == 1.0 && bound < least && !bb.is_nan() && bb != 0.0 {
-                unit = (least / bound).sqrt().log2().ceil().exp2();
-                continue;
-            }
-            return Ok(Entered {
-                bb,
-                unit,
-                residual: errors(&check),
-                begun: anew.then_some(begin[0].f64()),
-                multiplied,
-            });
+            guess.end(engine, [&self.system.y, t], s.iterations)?;
         }
-    }
-
-    /// See [`System::residual`]; the residual itself goes to where [`Pcg::replace`] finds it.
-    fn residual(&mut self, engine: &Engine<T>) -> Result<()> {
-        let t = match &mut self.factor {
-            Some(factor) => factor.t(),
-            None => &mut self.s,
-        };
-        self.system.residual(engine, t)
-    }
-
-    /// Puts the true residual in the place of the recurrence's; returns its `r . r`.
-    pub(super) fn replace(&mut self, engine: &Engine<T>, start: Start) -> Result<f64> {
-        if let Some(factor) = &mut self.factor {
-            let (rp, y) = ([&mut self.r, &mut self.p], &mut self.system.y);
-            return factor.begin(engine, rp, y, start.keep());
-        }
-        self.post_replace(engine, start)?;
-        Ok(engine.reductions([&mut self.begin])?[0][0].f64())
-    }
-
-    /// The same without a factor, started.
-    pub(super) fn post_replace(&mut self, engine: &Engine<T>, start: Start) -> Result<()> {
-        std::mem::swap(&mut self.r, &mut self.s);
-        let o = Operands {
-            inout: &mut [&mut self.p],
-            own: &[&self.r, &self.s],
-            scalars: &[start.keep()],
-            ..Operands::default()
-        };
-        engine.post(&mut self.begin, o)
+        Ok((s, start != Start::Anew))
     }
 }

@@ -1,0 +1,22 @@
+/* y <- y + c d + c0 d0 + c1 d1; t <- t - c e - c0 e0 - c1 e1; d, e <- y, t before; sum of k t . k t,
+   one partial sum per block */
+__kernel void guess_add_kernel(__global REAL *y, __global REAL *t, __global REAL *d,
+                               __global REAL *e, __global REAL *sum, __global const REAL *d0,
+                               __global const REAL *e0, __global const REAL *d1,
+                               __global const REAL *e1, __global const REAL *k, const REAL c,
+                               const REAL c0, const REAL c1) {
+    REDUCTION(s);
+    EACH_ROW(i) {
+        const realv v = LOAD(y, i), w = LOAD(t, i);
+        realv next = fma((realv)(c0), LOAD(d0, i), fma((realv)(c1), LOAD(d1, i), v));
+        STORE(y, i, fma((realv)(c), LOAD(d, i), next));
+        next = fma((realv)(-c0), LOAD(e0, i), fma((realv)(-c1), LOAD(e1, i), w));
+        next = fma((realv)(-c), LOAD(e, i), next);
+        STORE(t, i, next);
+        STORE(d, i, v);
+        STORE(e, i, w);
+        next = LOAD(k, i) * next;
+        ADD(s, i, next * next);
+    }
+    FINISH_SUM(sum, s)
+}

@@ -1,0 +1,75 @@
+//! `y <- y + c d + c0 d0 + c1 d1`, `t <- t - c e - c0 e0 - c1 e1`, `|k t|^2`; `d` and `e` become what
+//! `y` and `t` were: a solve's first guess, its residual, and what they are to be compared with at
+//! its end (see [`guess`](crate::linear::guess)). 15 flops and 104 bytes per row (fp64).
+
+use super::group::{Group, Lanes, groups, slice_at, slice_at_mut, slices};
+use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
+use crate::node::BLOCK;
+
+/// inout y, t, d, e; reductions k t . k t; own d0, e0, d1, e1, k; scalars c, c0, c1.
+pub fn kernel<T: Real>() -> Kernel<T> {
+    Kernel {
+        name: "guess_add",
+        formula: "y <- y + sum c d; t <- t - sum c e; d, e <- y, t before; k t . k t",
+        source: include_str!("../../cl/guess_add.cl"),
+        shape: Shape {
+            inout: 4,
+            reduce: &[Reduce::Sum],
+            own: 5,
+            scalars: 3,
+            ..Shape::NONE
+        },
+        flops: Flops {
+            row: 15.0,
+            entry: [0.0; 2],
+        },
+        reference,
+        host,
+    }
+}
+
+fn reference<T: Real>(r: &mut Rows<'_, T>) {
+    let [c, c0, c1] = [0, 1, 2].map(|k| r.scalars[k]);
+    for b in 0..r.n / BLOCK {
+        r.partial[0][b] = T::ZERO;
+        for i in b * BLOCK..(b + 1) * BLOCK {
+            let [y, t, d, e] = [0, 1, 2, 3].map(|k| r.inout[k][i]);
+            let [d0, e0, d1, e1, k] = [0, 1, 2, 3, 4].map(|k| r.own[k][i]);
+            r.inout[0][i] = c.fma(d, c0.fma(d0, c1.fma(d1, y)));
+            r.inout[1][i] = (-c).fma(e, (-c0).fma(e0, (-c1).fma(e1, t)));
+            (r.inout[2][i], r.inout[3][i]) = (y, t);
+            let q = k * r.inout[1][i];
+            r.partial[0][b] = r.partial[0][b] + q * q;
+        }
+    }
+}
+
+#[inline(always)]
+fn body<T: Real>(r: &mut Rows<'_, T>) {
+    let ([d0, e0, d1, e1, k, ..], [y, t, d, e]) = (r.own, &mut r.inout);
+    let c = [0, 1, 2].map(|k| Group::splat(r.scalars[k]));
+    let minus = [0, 1, 2].map(|k| Group::splat(-r.scalars[k]));
+    for block in 0..r.n / BLOCK {
+        let mut sum = Lanes::ZERO;
+        for i in slices(block) {
+            let [d0, e0, d1, e1, k] = [d0, e0, d1, e1, k].map(|v| slice_at(v, i));
+            let (y, t) = (slice_at_mut(y, i), slice_at_mut(t, i));
+            let (d, e) = (slice_at_mut(d, i), slice_at_mut(e, i));
+            for g in groups() {
+                let (v, w) = (Group::load(y, g), Group::load(t, g));
+                let next = c[1].fma(Group::load(d0, g), c[2].fma(Group::load(d1, g), v));
+                c[0].fma(Group::load(d, g), next).store(y, g);
+                let next = minus[1].fma(Group::load(e0, g), minus[2].fma(Group::load(e1, g), w));
+                let next = minus[0].fma(Group::load(e, g), next);
+                next.store(t, g);
+                v.store(d, g);
+                w.store(e, g);
+                let q = Group::load(k, g) * next;
+                sum.add(g, q * q);
+            }
+        }
+        r.partial[0][block] = sum.sum();
+    }
+}
+
+crate::simd!(body);
