@@ -14,4 +14,5 @@ mod mixed;
 mod mixed_factor;
 mod mixed_uniform;
 mod precond;
+mod series;
 mod single;
