@@ -146,7 +146,7 @@ fn made_counters_are_measured_and_heat_is_told_with_its_step() {
     let run = folder.command(
         &[
             &CAVITY[..],
-            &["--steps", "400", "--json", json.to_str().unwrap()],
+            &["--steps", "6000", "--json", json.to_str().unwrap()],
         ]
         .concat(),
     );
@@ -193,7 +193,7 @@ fn made_counters_are_measured_and_heat_is_told_with_its_step() {
         .strip_prefix("step ")
         .and_then(|rest| rest.split(':').next()?.parse().ok())
         .unwrap_or_else(|| panic!("{told}"));
-    assert!((1..=400).contains(&step), "{told}");
+    assert!((1..=6000).contains(&step), "{told}");
     assert!(told.contains("soc-thermal"), "{told}");
     // Each kernel's energy is measured, too, and the uncertainty is printed.
     assert!(!text.contains('~'), "{text}");
