@@ -38,7 +38,7 @@ use crate::split::{Engine, Finish, Glance, Place, Site};
 pub struct Solution {
     /// Iterations done.
     pub iterations: usize,
-    /// `|b - A x0| / |b|`; over `floor / tolerance` where b is no more than its round-off, `floor`.
+    /// `|b - A x0| / |b|`, `x0` the first guess; over `floor / tolerance` where b is no more than its round-off, `floor`.
     pub initial: f64,
     /// The same at the end, of the solution itself.
     pub residual: f64,

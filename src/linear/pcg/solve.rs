@@ -28,7 +28,8 @@ const FAR: f64 = 100.0;
 const LEG: f64 = 1e3;
 
 impl<T: Real> Pcg<T> {
-    /// Solves `A x = b` from the present `x` until `|b - A x| <= tolerance |b|`, or
+    /// Solves `A x = b` from the present `x` (and along the steps of the solves before, where it
+    /// [remembers](Pcg::remember)) until `|b - A x| <= tolerance |b|`, or
     /// `|b - A x| <= floor`, the round-off in `b`; or until only the round-off in `b - A x` itself
     /// is left. The mean of `b` is left out where the system is singular.
     ///

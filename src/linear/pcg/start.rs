@@ -95,11 +95,12 @@ impl<T: Real> Pcg<T> {
                 unit = (least / bound).sqrt().log2().ceil().exp2();
                 continue;
             }
-            match along {
-                Some(along) if unit == 1.0 && check[0].f64() > bound => {
-                    (check[0], begun, multiplied) = self.guess(engine, along)?;
-                }
-                _ => {}
+            if let Some(along) = along.filter(|_| unit == 1.0 && check[0].f64() > bound)
+                && let Some(mut guess) = self.guess.take()
+            {
+                let found = self.begin_along(engine, &mut guess, along);
+                self.guess = Some(guess);
+                (check[0], begun, multiplied) = found?;
             }
             return Ok(Entered {
                 bb,
@@ -113,15 +114,6 @@ impl<T: Real> Pcg<T> {
 
     /// Goes on along the steps of the solves before; the square of the residual there, `r . r` where
     /// the solve has begun, and whether the first product is under way.
-    fn guess(&mut self, engine: &Engine<T>, along: [f64; STEPS]) -> Result<(T, Option<f64>, bool)> {
-        let Some(mut guess) = self.guess.take() else {
-            return Ok((T::ZERO, None, false));
-        };
-        let begun = self.begin_along(engine, &mut guess, along);
-        self.guess = Some(guess);
-        begun
-    }
-
     fn begin_along(
         &mut self,
         engine: &Engine<T>,
