@@ -21,7 +21,7 @@ pub fn config(device: DeviceChoice, memory: Option<MemoryKind>, threads: usize) 
     }
 }
 
-fn engine(precision: Precision, config: &Config, ratio: f64) -> Engine<f64> {
+pub fn engine(precision: Precision, config: &Config, ratio: f64) -> Engine<f64> {
     Engine::open_in(Some(precision), config, Policy::Fixed(ratio)).unwrap()
 }
 

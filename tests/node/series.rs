@@ -2,33 +2,17 @@
 //! bits for every split, and no harm where the memory tells nothing.
 
 use couloir::linear::{Preconditioner, Solver};
-use couloir::node::{Config, DeviceChoice, MemoryKind};
+use couloir::node::{DeviceChoice, MemoryKind};
 use couloir::sparse::Csr;
-use couloir::split::{Engine, Policy, Precision};
+use couloir::split::{Engine, Precision};
 
 use crate::linear::{devices_with_fp64, laplacian, right};
-use crate::mixed::residual;
+use crate::mixed::{config, engine, residual};
 
 const TOLERANCE: f64 = 1e-8;
 
-fn engine(
-    precision: Precision,
-    device: DeviceChoice,
-    memory: Option<MemoryKind>,
-    threads: usize,
-    ratio: f64,
-) -> Engine<f64> {
-    let config = Config {
-        device,
-        memory,
-        threads: Some(threads),
-        ..Config::default()
-    };
-    Engine::open_in(Some(precision), &config, Policy::Fixed(ratio)).unwrap()
-}
-
 fn cpu(precision: Precision, threads: usize) -> Engine<f64> {
-    engine(precision, DeviceChoice::None, None, threads, 0.0)
+    engine(precision, &config(DeviceChoice::None, None, threads), 0.0)
 }
 
 /// Right-hand sides that change smoothly, but for one.
@@ -120,8 +104,8 @@ fn a_memory_does_not_depend_on_the_split() {
                     (MemoryKind::Discrete, 1.0),
                 ] {
                     if d.offers(memory) {
-                        let device = DeviceChoice::Index(d.index);
-                        let engine = engine(precision, device, Some(memory), 1, ratio);
+                        let config = config(DeviceChoice::Index(d.index), Some(memory), 1);
+                        let engine = engine(precision, &config, ratio);
                         let same = run(&engine) == expected;
                         assert!(same, "{}, {memory:?}, {ratio}, {precision:?} {p:?}", d.name);
                     }

@@ -37,7 +37,7 @@ fn steps_follow_double_precision_whatever_the_split() {
     for (config, ratio) in splits() {
         let engine = engine(&config, ratio);
         for (i, (shape, ops)) in flows.iter().enumerate() {
-            let got = steps(&engine, ops, 5, 1e-5);
+            let got = steps(&engine, ops, 5, 5e-6);
             if i == expected.len() {
                 expected.push(got.clone());
             }
@@ -49,9 +49,7 @@ fn steps_follow_double_precision_whatever_the_split() {
         let all: Vec<f64> = differences(ops, got, &plain).collect();
         eprintln!("{shape:?}: {all:?}");
         for (k, d) in all.into_iter().enumerate() {
-            // Of the pressure (field 3) a residual of 1e-5 leaves more.
-            let most = if k == 3 { 2e-4 } else { 1e-4 };
-            assert!(d < most, "{shape:?}: field {k} differs by {d:.1e}");
+            assert!(d < 1e-4, "{shape:?}: field {k} differs by {d:.1e}");
         }
     }
 }
