@@ -80,8 +80,8 @@ trait Work {
     }
     /// One timed call; returns the units done. The device may still be at it.
     fn call(&mut self, engine: &Engine<f64>) -> Result<f64>;
-    /// Whether a call leaves nothing for the host, so that several can follow each other on the
-    /// device, as in a solver, before it is waited for.
+    /// Whether several calls follow each other on the device, as in a solver or a run, before it is
+    /// waited for.
     fn queues(&self) -> bool {
         false
     }

@@ -96,6 +96,10 @@ impl Work for Step {
         Ok(1.0)
     }
 
+    fn queues(&self) -> bool {
+        true
+    }
+
     /// Two steps of a small box give the plain loop's velocities.
     fn verify(&mut self, engine: &Engine<f64>) -> Result<bool> {
         let cavity = Cavity::new(COMPARED)?;

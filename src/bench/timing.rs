@@ -19,8 +19,9 @@ const FEW_CALLS: usize = 3;
 /// Time of one turn, s.
 const TURN_S: f64 = 0.03;
 /// Time, s, and number, at most, of calls that follow each other on the device before it is waited
-/// for: what a launch and a wait cost, 17 us on an H200, is then 1 % of it.
-const ROW_S: f64 = 2e-3;
+/// for: what a launch and a wait cost, 17 us on an H200, is then half a percent of it; a step waits
+/// for the one that it begins ahead, too, 30 us.
+const ROW_S: f64 = 4e-3;
 const ROW_CALLS: f64 = 64.0;
 /// Time for which joules are counted, s: ten intervals of a usual sensor; and at most, where they
 /// are asked for with an uncertainty below 2 %.

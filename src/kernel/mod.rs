@@ -46,7 +46,7 @@ pub const MAX_GATHER: usize = 6;
 /// See [`MAX_OUT`].
 pub const MAX_MATS: usize = 2;
 /// Most matrices of one pattern.
-pub const MAX_PLANES: usize = 3;
+pub const MAX_PLANES: usize = 4;
 /// See [`MAX_OUT`].
 pub const MAX_REDUCTIONS: usize = 4;
 
@@ -156,5 +156,5 @@ kernels!(
     solver: axpy, dot, fsai_begin, pcg_begin, pcg_enter, pcg_leave, pcg_product, pcg_residual,
         pcg_step, spmv, spmv_add;
     step: blend, energy, face_flux, gradient_correct, gspmv, guess_add, guess_learn, guess_sums,
-        kinetic, momentum_flux, monitor, predict;
+        kinetic, momentum_flux, monitor, predict, predicted_flux;
 );

@@ -1,11 +1,11 @@
-//! Three matrices that share one pattern, one per component of a vector.
+//! Matrices that share one pattern: one per component of a vector, and what goes with them.
 
 use super::Csr;
 use super::csr::assemble;
 
-/// Three matrices of one pattern: `val[k]` belongs to `row_ptr` and `col` as in [`Csr`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Planes {
+/// `P` matrices of one pattern: `val[k]` belongs to `row_ptr` and `col` as in [`Csr`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planes<const P: usize = 3> {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
@@ -14,26 +14,16 @@ pub struct Planes {
     pub row_ptr: Vec<usize>,
     /// Column of each entry, ascending within a row.
     pub col: Vec<u32>,
-    /// Values of the three matrices.
-    pub val: [Vec<f64>; 3],
+    /// Values of each matrix.
+    pub val: [Vec<f64>; P],
 }
 
-impl Planes {
-    /// `0`, without entries.
-    pub fn zero(rows: usize, cols: usize) -> Self {
-        Self {
-            rows,
-            cols,
-            row_ptr: vec![0; rows + 1],
-            ..Self::default()
-        }
-    }
-
-    /// As [`Csr::from_rows`], with the values of the three planes per entry.
+impl<const P: usize> Planes<P> {
+    /// As [`Csr::from_rows`], with the values of all planes per entry.
     pub fn from_rows(
         rows: usize,
         cols: usize,
-        fill: impl Fn(usize, &mut Vec<(u32, [f64; 3])>) + Sync,
+        fill: impl Fn(usize, &mut Vec<(u32, [f64; P])>) + Sync,
     ) -> Self {
         let (row_ptr, col, val) = assemble(rows, cols, &fill, |sum, v| {
             for (sum, v) in sum.iter_mut().zip(v) {
@@ -49,25 +39,45 @@ impl Planes {
         }
     }
 
+    /// Columns and the values of row `i < rows`.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, [f64; P])> + Clone + '_ {
+        (self.row_ptr[i]..self.row_ptr[i + 1])
+            .map(|e| (self.col[e] as usize, std::array::from_fn(|k| self.val[k][e])))
+    }
+
+    /// Number of entries of each plane.
+    pub fn entries(&self) -> usize {
+        self.col.len()
+    }
+}
+
+impl Planes {
+    /// `0`, without entries.
+    pub fn zero(rows: usize, cols: usize) -> Self {
+        Self {
+            rows,
+            cols,
+            row_ptr: vec![0; rows + 1],
+            col: Vec::new(),
+            val: Default::default(),
+        }
+    }
+
+    /// The planes, and a fourth one: `a`.
+    pub fn beside(&self, a: &Csr) -> Planes<4> {
+        debug_assert_eq!((a.rows, a.cols), (self.rows, self.cols));
+        Planes::from_rows(self.rows, self.cols, |i, row| {
+            row.extend(self.row(i).map(|(j, [x, y, z])| (j as u32, [x, y, z, 0.0])));
+            row.extend(a.row(i).map(|(j, v)| (j as u32, [0.0, 0.0, 0.0, v])));
+        })
+    }
+
     /// Plane k is `diag(s_k) A`, with the vector `s` per row.
     pub fn from_scaled(a: &Csr, s: &[[f64; 3]]) -> Self {
         debug_assert_eq!(s.len(), a.rows);
         Self::from_rows(a.rows, a.cols, |i, row| {
             row.extend(a.row(i).map(|(j, v)| (j as u32, s[i].map(|s| s * v))));
         })
-    }
-
-    /// Columns and the three values of row `i < rows`.
-    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, [f64; 3])> + Clone + '_ {
-        (self.row_ptr[i]..self.row_ptr[i + 1]).map(|e| {
-            let value = [self.val[0][e], self.val[1][e], self.val[2][e]];
-            (self.col[e] as usize, value)
-        })
-    }
-
-    /// Number of entries of each plane.
-    pub fn entries(&self) -> usize {
-        self.col.len()
     }
 
     /// Plane `k < 3` by itself.
@@ -178,6 +188,16 @@ mod tests {
             let mine = triplets.iter().filter(|t| t.0 as usize == i);
             row.extend(mine.map(|&(_, j, v)| (j, v)));
         });
+        let fourth = Csr::from_triplets(13, 17, &[(0, 2, 2.0), (7, 16, -1.0), (7, 1, 3.0)]);
+        let four = planes.beside(&fourth);
+        for i in 0..13 {
+            for (j, v) in four.row(i) {
+                let three = planes.row(i).find(|e| e.0 == j).map_or([0.0; 3], |e| e.1);
+                assert_eq!((&v[..3], v[3]), (&three[..], fourth.get(i, j)));
+            }
+            let kept = |j| four.row(i).any(|e| e.0 == j);
+            assert!(planes.row(i).all(|e| kept(e.0)) && fourth.row(i).all(|e| kept(e.0)));
+        }
         let left = Csr::from_triplets(3, 13, &[(0, 2, 2.0), (2, 12, -1.0), (2, 0, 3.0)]);
         let scale: Vec<f64> = (0..13).map(|i| f64::from(i) - 3.0).collect();
         let x: [Vec<f64>; 3] = std::array::from_fn(|_| (0..17).map(|_| value()).collect());

@@ -2,7 +2,7 @@
 
 use super::fields::rounded;
 use crate::Result;
-use crate::flow::operators::{Momentum, Operators, Planes};
+use crate::flow::operators::{Momentum, Operators, Planes, Scheme};
 use crate::kernel::Real;
 use crate::node::{Buffer, Node};
 use crate::sparse::{Csr, Sell};
@@ -14,6 +14,8 @@ pub(super) struct Matrices<T: Real> {
     pub pressure_flux_nodes: Sell<T>,
     pub flux_cells: Sell<T>,
     pub flux_nodes: Sell<T>,
+    /// Symmetry-preserving, where the two before are empty: `flux_cells`, and `F_0` as the fourth.
+    pub predicted_flux: Sell<T>,
     pub gradient_cells: Sell<T>,
     pub gradient_nodes: Sell<T>,
     pub nodal_velocity: Sell<T>,
@@ -46,9 +48,8 @@ impl<T: Real> MomentumMatrices<T> {
     }
 }
 
-fn planes<T: Real>(node: &Node, p: &Planes) -> Result<Sell<T>> {
-    let [a, b, c] = &p.val;
-    let planes = [&a[..], b, c];
+fn planes<T: Real, const P: usize>(node: &Node, p: &Planes<P>) -> Result<Sell<T>> {
+    let planes = p.val.each_ref().map(|v| &v[..]);
     Ok(Sell::build(node, p.rows, p.cols, &p.row_ptr, &p.col, &planes, true)?.0)
 }
 
@@ -69,11 +70,22 @@ impl<T: Real> Matrices<T> {
                 }
             }
         };
+        let [alone, together] = match ops.scheme {
+            Scheme::SymmetryPreserving => {
+                let both = ops.flux_cells.beside(&ops.pressure_flux);
+                [planes(node, &Planes::zero(ops.faces, 0))?, planes(node, &both)?]
+            }
+            Scheme::Consistent => {
+                let none = Planes::zero(ops.faces, 0).beside(&Csr::zero(ops.faces, 0));
+                [planes(node, &ops.flux_cells)?, planes(node, &none)?]
+            }
+        };
         Ok(Self {
             divergence: sell(&ops.divergence)?,
             pressure_flux: sell(&ops.pressure_flux)?,
             pressure_flux_nodes: sell(&ops.pressure_flux_nodes)?,
-            flux_cells: planes(node, &ops.flux_cells)?,
+            flux_cells: alone,
+            predicted_flux: together,
             flux_nodes: planes(node, &ops.flux_nodes)?,
             gradient_cells: planes(node, &ops.gradient_cells)?,
             gradient_nodes: planes(node, &ops.gradient_nodes)?,

@@ -136,7 +136,7 @@ impl<T: Precise> Stepper<T> {
     fn start(&mut self, engine: &Engine<T>, dt: f64, given: &Vectors) -> Result<()> {
         self.exchange_velocity(engine)?;
         self.nodal_velocity(engine, false)?;
-        self.flux_of(engine, false)?;
+        self.flux_of(engine)?;
         self.project(engine, 1.0)?;
         let saved = self.f.save()?;
         let pressure = T::of(self.boundary.mean_pressure());
@@ -207,15 +207,13 @@ impl<T: Precise> Stepper<T> {
                 self.momentum_by_cells(engine)?;
                 self.predict(engine, c1, c0, dt)?;
                 self.boundary.give(given)?;
-                self.flux_of_prediction(engine)?;
-                // Keeps the old pressure: phi += dt F_0 p.
-                self.pressure_flux(engine, dt)?;
+                self.predicted_flux(engine, true, dt)?;
             }
             Scheme::Consistent => {
                 self.nodal_velocity(engine, false)?;
                 self.momentum_by_faces(engine)?;
                 self.predict(engine, c1, c0, dt)?;
-                self.flux_of(engine, true)?;
+                self.flux_of_old(engine)?;
                 self.boundary.give(given)?;
                 self.nodal_velocity(engine, true)?;
                 self.flux_of_prediction(engine)?;

@@ -1,11 +1,14 @@
 //! Fluxes, the pressure equation, and the corrections.
 
-use super::{Operands, Result, Stepper, call};
+use super::matrices::Matrices;
+use super::{Field, Operands, Result, Stepper, call};
 use crate::Error;
 use crate::cluster::Reach;
 use crate::flow::operators::Scheme;
+use crate::kernel::Real;
 use crate::linear::{Precise, Solution};
-use crate::split::Engine;
+use crate::node::Buffer;
+use crate::split::{Engine, Site};
 
 /// A pressure that round-off in single precision leaves a larger relative residual of is none;
 /// the round-off in the fluxes that it makes free of divergence is not meant.
@@ -73,46 +76,51 @@ impl<T: Precise> Stepper<T> {
         ))
     }
 
-    /// `psi = A (Gamma u + Delta uhat)` of the present velocity with the given fluxes; where
-    /// `old`, it is kept to be compared with `phi`.
-    pub(super) fn flux_of(&mut self, engine: &Engine<T>, old: bool) -> Result<()> {
-        let f = &mut self.f;
-        let out = if old { &mut f.psi_old } else { &mut f.psi };
-        let ([u, v, w], [a, b, c]) = (&f.u, &f.uhat);
-        call(
-            engine,
-            if old {
-                &mut self.s.old_flux
-            } else {
-                &mut self.s.flux
-            },
-            Operands {
-                out: &mut [out],
-                own: &[&self.boundary.flux],
-                gather: &[u, v, w, a, b, c],
-                mats: &[&self.m.flux_cells, &self.m.flux_nodes],
-                ..Operands::default()
-            },
-        )
+    /// `psi = A (Gamma u + Delta uhat)` of the present velocity with the given fluxes.
+    pub(super) fn flux_of(&mut self, engine: &Engine<T>) -> Result<()> {
+        match self.scheme {
+            Scheme::SymmetryPreserving => self.predicted_flux(engine, false, 0.0),
+            Scheme::Consistent => {
+                let (s, f) = (&mut self.s.flux, &mut self.f);
+                let o = (&mut f.psi, &f.u, &f.uhat);
+                face_flux(engine, s, &self.m, &self.boundary.flux, o)
+            }
+        }
     }
 
-    /// `psi` of the prediction: of `v` (symmetry-preserving), or of `u*` with the nodal values
-    /// of `v` (consistent).
+    /// The same, kept to be compared with `phi` (consistent).
+    pub(super) fn flux_of_old(&mut self, engine: &Engine<T>) -> Result<()> {
+        let (s, f) = (&mut self.s.old_flux, &mut self.f);
+        let o = (&mut f.psi_old, &f.u, &f.uhat);
+        face_flux(engine, s, &self.m, &self.boundary.flux, o)
+    }
+
+    /// `psi` of `u*` with the nodal values of `v` (consistent).
     pub(super) fn flux_of_prediction(&mut self, engine: &Engine<T>) -> Result<()> {
+        let (s, f) = (&mut self.s.flux, &mut self.f);
+        let o = (&mut f.psi, &f.star, &f.uhat_e);
+        face_flux(engine, s, &self.m, &self.boundary.flux, o)
+    }
+
+    /// `psi` of `v`, `predicted`, or of the present velocity; and `dt F_0 p`, which keeps the old
+    /// pressure (symmetry-preserving).
+    pub(super) fn predicted_flux(
+        &mut self,
+        engine: &Engine<T>,
+        predicted: bool,
+        dt: f64,
+    ) -> Result<()> {
         let f = &mut self.f;
-        let [u, v, w] = match self.scheme {
-            Scheme::SymmetryPreserving => &f.v,
-            Scheme::Consistent => &f.star,
-        };
-        let [a, b, c] = &f.uhat_e;
+        let [u, v, w] = if predicted { &f.v } else { &f.u };
         call(
             engine,
-            &mut self.s.flux,
+            &mut self.s.predicted_flux,
             Operands {
                 out: &mut [&mut f.psi],
                 own: &[&self.boundary.flux],
-                gather: &[u, v, w, a, b, c],
-                mats: &[&self.m.flux_cells, &self.m.flux_nodes],
+                gather: &[u, v, w, &f.p],
+                mats: &[&self.m.predicted_flux],
+                scalars: &[T::of(dt)],
                 ..Operands::default()
             },
         )
@@ -134,25 +142,6 @@ impl<T: Precise> Stepper<T> {
                 ..Operands::default()
             },
         )
-    }
-
-    /// `psi += a F_0 p`, through `phi`, which is free until the step closes.
-    pub(super) fn pressure_flux(&mut self, engine: &Engine<T>, a: f64) -> Result<()> {
-        let f = &mut self.f;
-        call(
-            engine,
-            &mut self.s.keep,
-            Operands {
-                out: &mut [&mut f.phi],
-                own: &[&f.psi],
-                gather: &[&f.p],
-                mats: &[&self.m.pressure_flux],
-                scalars: &[T::of(a)],
-                ..Operands::default()
-            },
-        )?;
-        std::mem::swap(&mut f.phi, &mut f.psi);
-        Ok(())
     }
 
     /// `psi -= dt (T p_hat + outlet pressures)`.
@@ -253,4 +242,25 @@ impl<T: Precise> Stepper<T> {
             },
         )
     }
+}
+
+/// `psi = A (Gamma u + Delta uhat)`, of `(psi, u, uhat)`, with the given fluxes `base`.
+fn face_flux<T: Real>(
+    engine: &Engine<T>,
+    site: &mut Site<T>,
+    m: &Matrices<T>,
+    base: &Buffer<T>,
+    (psi, [u, v, w], [a, b, c]): (&mut Buffer<T>, &Field<T>, &Field<T>),
+) -> Result<()> {
+    call(
+        engine,
+        site,
+        Operands {
+            out: &mut [psi],
+            own: &[base],
+            gather: &[u, v, w, a, b, c],
+            mats: &[&m.flux_cells, &m.flux_nodes],
+            ..Operands::default()
+        },
+    )
 }

@@ -79,9 +79,9 @@ sites! {
     gather: gspmv, "momentum balance", CELLS, CONSISTENT;
     predict: predict, "prediction", CELLS, BOTH;
     old_flux: face_flux, "flux of the old velocity", FACES, CONSISTENT;
-    flux: face_flux, "flux of the prediction", FACES, BOTH;
+    flux: face_flux, "flux of the prediction", FACES, CONSISTENT;
     blend: blend, "old flux faded in", FACES, CONSISTENT;
-    keep: spmv_add, "old pressure flux", FACES, SYMMETRIC;
+    predicted_flux: predicted_flux, "flux of the prediction", FACES, SYMMETRIC;
     lean: spmv_add, "non-orthogonal pressure flux", FACES, CONSISTENT;
     divergence: spmv_add, "divergence", CELLS, BOTH;
     close: spmv_add, "flux correction", FACES, BOTH;
