@@ -209,7 +209,8 @@ impl<T: Precise> Stepper<T> {
         )
     }
 
-    /// `p_hat = H_0 p`, `g = G p`, `u = u* - dt g`.
+    /// `p_hat = H_0 p`, `g = G p`, `u = u* - dt g`; its reductions are what a [speed](Self::speeds) is
+    /// made of.
     pub(super) fn correct(&mut self, engine: &Engine<T>, dt: f64) -> Result<()> {
         let f = &mut self.f;
         if !f.p_hat.is_empty() {
@@ -234,7 +235,7 @@ impl<T: Precise> Stepper<T> {
             &mut self.s.correct,
             Operands {
                 out: &mut [u0, u1, u2, g0, g1, g2],
-                own: &[s0, s1, s2, b0, b1, b2],
+                own: &[s0, s1, s2, b0, b1, b2, &f.volume],
                 gather: &[&f.p, &f.p_hat],
                 mats: &[&self.m.gradient_cells, &self.m.gradient_nodes],
                 scalars: &[T::of(dt)],

@@ -40,20 +40,26 @@ impl<T: Precise> Stepper<T> {
         Ok(self.monitored(s))
     }
 
-    /// Kinetic energy of the present velocity; keeps the largest speed for the next step.
+    /// Kinetic energy of the velocity at the start; keeps the largest speed for the next step.
     pub(super) fn monitor_speed(&mut self, engine: &Engine<T>) -> Result<f64> {
-        self.post_speed(engine)?;
-        let [s] = engine.reductions([&mut self.s.speed])?;
+        let [u, v, w] = &self.f.u;
+        let s = engine.run(
+            &mut self.s.speed,
+            Operands {
+                own: &[&self.f.volume, u, v, w],
+                ..Operands::default()
+            },
+        )?;
         Ok(self.speeds(s))
     }
 
-    /// Both, asked for at once, and meanwhile what the next step begins with.
+    /// Both, of a velocity that was just corrected, asked for at once, and meanwhile what the next step
+    /// begins with.
     pub(super) fn monitor_all(&mut self, engine: &Engine<T>) -> Result<(f64, Monitor)> {
-        self.post_speed(engine)?;
         self.post_monitor(engine)?;
-        let asked = engine.ask([&mut self.s.speed, &mut self.s.monitor])?;
+        let asked = engine.ask([&mut self.s.correct, &mut self.s.monitor])?;
         self.momentum_ahead(engine)?;
-        let [speeds, s] = engine.told(asked, [&mut self.s.speed, &mut self.s.monitor])?;
+        let [speeds, s] = engine.told(asked, [&mut self.s.correct, &mut self.s.monitor])?;
         Ok((self.speeds(speeds), self.monitored(s)))
     }
 
@@ -78,17 +84,6 @@ impl<T: Precise> Stepper<T> {
             divergence_sum,
             divergence_max,
         }
-    }
-
-    fn post_speed(&mut self, engine: &Engine<T>) -> Result<()> {
-        let [u, v, w] = &self.f.u;
-        engine.post(
-            &mut self.s.speed,
-            Operands {
-                own: &[&self.f.volume, u, v, w],
-                ..Operands::default()
-            },
-        )
     }
 
     fn speeds(&mut self, s: [T; MAX_REDUCTIONS]) -> f64 {
