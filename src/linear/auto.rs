@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::time::Instant;
 
-use super::Preconditioner;
+use super::{Bounds, Follow, Preconditioner};
 use super::pcg::{Pcg, Solution};
 use crate::Result;
 use crate::cluster::{Comm, Halo};
@@ -70,16 +70,36 @@ impl<T: Real> Auto<T> {
         floor: f64,
         max_iterations: usize,
     ) -> Result<Solution> {
+        let bounds = Bounds {
+            tolerance,
+            floor,
+            max_iterations,
+        };
+        Ok(self.solve_then(engine, b, x, bounds, None)?.0)
+    }
+
+    /// As [`Solve::solve_then`](super::Solve::solve_then).
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn solve_then(
+        &mut self,
+        engine: &Engine<T>,
+        b: &mut Buffer<T>,
+        x: &mut Buffer<T>,
+        bounds: Bounds,
+        follow: Option<Follow<'_, T>>,
+    ) -> Result<(Solution, bool)> {
         let turn = self.chosen.unwrap_or(self.turn % self.solvers.len());
         let solver = &mut self.solvers[turn].1;
         if self.chosen.is_some() {
-            return solver.solve(engine, b, x, tolerance, floor, max_iterations);
+            return solver.solve_then(engine, b, x, bounds, follow);
         }
         // A search for cuts would be measured, too.
         let counts = !engine.is_tuning(&solver.sites());
         engine.settle()?;
         let start = Instant::now();
-        let s = solver.solve(engine, b, x, tolerance, floor, max_iterations)?;
+        let (s, _) = solver.solve_then(engine, b, x, bounds, None)?;
         engine.settle()?;
         let decades = (s.initial / s.residual).log10();
         if counts && s.converged && decades.is_finite() && decades > 0.5 {
@@ -87,7 +107,7 @@ impl<T: Real> Auto<T> {
         }
         self.turn += 1;
         self.choose(engine.comm())?;
-        Ok(s)
+        Ok((s, false))
     }
 
     /// The first rank decides for all: two ranks in two solvers would wait for each other.

@@ -22,21 +22,35 @@ use crate::node::Buffer;
 use crate::sparse::Csr;
 use crate::split::{Engine, Place};
 
+/// Starts what follows a solution, `x`. A solver with time to spare calls it while the device finds
+/// out whether `x` is one: then perhaps again, of a better one.
+pub type Follow<'a, T> = &'a mut dyn FnMut(&Buffer<T>) -> Result<()>;
+
+/// How far a solve goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Of the residual, relative to `|b|`.
+    pub tolerance: f64,
+    /// Of the residual: the round-off in `b`.
+    pub floor: f64,
+    /// Most iterations.
+    pub max_iterations: usize,
+}
+
 /// What a time step asks of a solver.
 pub trait Solve<T: Real> {
-    /// As [`Pcg::solve`].
+    /// As [`Pcg::solve`]; and whether what follows has been started of the solution.
     ///
     /// # Errors
     /// The device failed.
-    fn solve(
+    fn solve_then(
         &mut self,
         engine: &Engine<T>,
         b: &mut Buffer<T>,
         x: &mut Buffer<T>,
-        tolerance: f64,
-        floor: f64,
-        max_iterations: usize,
-    ) -> Result<Solution>;
+        bounds: Bounds,
+        follow: Option<Follow<'_, T>>,
+    ) -> Result<(Solution, bool)>;
 
     /// From now on a solve begins along the steps of those before: see [`guess`]. For a series of
     /// right-hand sides that change smoothly.
@@ -56,16 +70,15 @@ pub trait Solve<T: Real> {
 macro_rules! solves {
     ($(($($of:tt)*) $solver:ty, $t:ty;)*) => {
         $(impl$($of)* Solve<$t> for $solver {
-            fn solve(
+            fn solve_then(
                 &mut self,
                 engine: &Engine<$t>,
                 b: &mut Buffer<$t>,
                 x: &mut Buffer<$t>,
-                tolerance: f64,
-                floor: f64,
-                max_iterations: usize,
-            ) -> Result<Solution> {
-                self.solve(engine, b, x, tolerance, floor, max_iterations)
+                bounds: Bounds,
+                follow: Option<Follow<'_, $t>>,
+            ) -> Result<(Solution, bool)> {
+                self.solve_then(engine, b, x, bounds, follow)
             }
             fn remember(&mut self, engine: &Engine<$t>) -> Result<()> {
                 self.remember(engine)
@@ -184,7 +197,27 @@ impl<T: Precise> Solver<T> {
         floor: f64,
         max_iterations: usize,
     ) -> Result<Solution> {
-        self.0.solve(engine, b, x, tolerance, floor, max_iterations)
+        let bounds = Bounds {
+            tolerance,
+            floor,
+            max_iterations,
+        };
+        Ok(self.solve_then(engine, b, x, bounds, None)?.0)
+    }
+
+    /// As [`Solve::solve_then`].
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn solve_then(
+        &mut self,
+        engine: &Engine<T>,
+        b: &mut Buffer<T>,
+        x: &mut Buffer<T>,
+        bounds: Bounds,
+        follow: Option<Follow<'_, T>>,
+    ) -> Result<(Solution, bool)> {
+        self.0.solve_then(engine, b, x, bounds, follow)
     }
 
     /// As [`Solve::remember`].

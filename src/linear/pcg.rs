@@ -66,6 +66,8 @@ pub struct Pcg<T: Real> {
     step: Site<T>,
     scalars: Finish<T>,
     pace: Pace,
+    /// The last solve had its solution at its first look at the residual.
+    ends_at_once: bool,
 }
 
 impl<T: Real> Pcg<T> {
@@ -147,6 +149,7 @@ impl<T: Real> Pcg<T> {
             scalars: engine.finish(pcg_scalars::scalars(), &name("scalars"))?,
             glance: glance.transpose()?,
             pace: Pace::new(behind_factor),
+            ends_at_once: false,
         })
     }
 

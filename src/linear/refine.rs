@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::guess::Guess;
 use super::pcg::{Pcg, Solution};
 use super::precond::Pattern;
+use super::{Bounds, Follow};
 use crate::Result;
 use crate::cluster::Halo;
 use crate::kernel;
@@ -117,6 +118,31 @@ impl Refine {
         floor: f64,
         max_iterations: usize,
     ) -> Result<Solution> {
+        let bounds = Bounds {
+            tolerance,
+            floor,
+            max_iterations,
+        };
+        Ok(self.solve_then(engine, b, x, bounds, None)?.0)
+    }
+
+    /// As [`Solve::solve_then`](super::Solve::solve_then); it has no time to spare.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn solve_then(
+        &mut self,
+        engine: &Engine<f64>,
+        b: &mut Buffer<f64>,
+        x: &mut Buffer<f64>,
+        bounds: Bounds,
+        _: Option<Follow<'_, f64>>,
+    ) -> Result<(Solution, bool)> {
+        let Bounds {
+            tolerance,
+            floor,
+            max_iterations,
+        } = bounds;
         let single = inner_engine(engine)?;
         if self.singular {
             self.remove_mean(engine, b)?;
@@ -148,7 +174,7 @@ impl Refine {
                 if let Some(guess) = &mut self.guess {
                     guess.end(engine, [x, &self.r], s.iterations)?;
                 }
-                return Ok(s);
+                return Ok((s, false));
             }
             before = s.residual;
             engine.narrow(

@@ -102,6 +102,13 @@ pub struct Asked {
     turn: Option<u64>,
 }
 
+impl Asked {
+    /// Whether the device is at it: else it is done when they are told.
+    pub fn is_under_way(&self) -> bool {
+        self.turn.is_some()
+    }
+}
+
 impl<T: Real> Engine<T> {
     /// Asks for the reductions of the last calls of `sites`, to be [told](Self::told) later: other
     /// calls may follow, and run meanwhile.

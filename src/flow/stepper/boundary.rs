@@ -181,11 +181,16 @@ impl<T: Real> Boundary<T> {
     }
 
     /// Power of the pressure at in- and outflow of all ranks, from cell pressures alone.
-    pub fn pressure_power(&self, f: &Fields<T>, engine: &Engine<T>) -> Result<f64> {
-        engine.comm().sum(self.own_pressure_power(f)?)
+    pub fn pressure_power(
+        &self,
+        f: &Fields<T>,
+        p: &Buffer<T>,
+        engine: &Engine<T>,
+    ) -> Result<f64> {
+        engine.comm().sum(self.own_pressure_power(f, p)?)
     }
 
-    fn own_pressure_power(&self, f: &Fields<T>) -> Result<f64> {
+    fn own_pressure_power(&self, f: &Fields<T>, p: &Buffer<T>) -> Result<f64> {
         if self
             .faces
             .kind
@@ -199,7 +204,7 @@ impl<T: Real> Boundary<T> {
         if phi.iter().all(|&x| x == T::ZERO) {
             return Ok(0.0);
         }
-        let p = f.p.read()?;
+        let p = p.read()?;
         let p_hat = f.p_hat.read()?;
         let beyond = |i| {
             let nodes = self.faces.pressure_nodes.row(i);

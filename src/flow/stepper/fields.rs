@@ -28,15 +28,12 @@ pub(super) struct Fields<T: Real> {
     pub uhat_e: Field<T>,
     /// Momentum flux through faces, m4/s2.
     pub flux: Field<T>,
-    /// Pressure in cells and at nodes, m2/s2.
-    pub p: Buffer<T>,
+    /// Pressure at nodes, m2/s2.
     pub p_hat: Buffer<T>,
     /// Flux through faces, m3/s; its forms on the way to the next one.
     pub phi: Buffer<T>,
     pub psi: Buffer<T>,
     pub psi_old: Buffer<T>,
-    /// Right-hand side of the pressure equation.
-    pub b: Buffer<T>,
     /// Zeros in cells.
     pub zero: Buffer<T>,
     /// Constant parts, from the pressures given at outlets.
@@ -98,12 +95,10 @@ impl<T: Real> Fields<T> {
             uhat: field(node, nn)?,
             uhat_e: field(node, nn)?,
             flux: field(node, fluxes)?,
-            p: node.buffer_with_halo(nc, halo)?,
             p_hat: rounded(node, &ops.nodal_pressure_base)?,
             phi: node.buffer(nf)?,
             psi: node.buffer(nf)?,
             psi_old: node.buffer(nf)?,
-            b: node.buffer(nc)?,
             zero: node.buffer(nc)?,
             g_base: field_from(node, &ops.gradient_base)?,
             p_hat_base: rounded(node, &ops.nodal_pressure_base)?,
@@ -143,12 +138,10 @@ impl<T: Real> Fields<T> {
             &self.g_base,
         ];
         let scalars = [
-            &self.p,
             &self.p_hat,
             &self.phi,
             &self.psi,
             &self.psi_old,
-            &self.b,
             &self.zero,
             &self.p_hat_base,
             &self.volume,

@@ -5,6 +5,7 @@
 //! symmetry-preserving scheme keeps the old pressure in the predictor (second order in dt), and
 //! the consistent scheme adds its nodal corrections and a controlled upwinding.
 
+mod after;
 mod boundary;
 mod fields;
 mod matrices;
@@ -19,6 +20,7 @@ pub use report::{Monitor, StepResult};
 
 use std::rc::Rc;
 
+use after::After;
 use boundary::Boundary;
 use fields::{Fields, Saved};
 use matrices::Matrices;
@@ -46,6 +48,10 @@ pub struct Stepper<T: Real = f64> {
     all_cells: f64,
     halo: Rc<Halo>,
     f: Fields<T>,
+    /// Pressure in cells, m2/s2.
+    p: Buffer<T>,
+    /// Right-hand side of the pressure equation.
+    b: Buffer<T>,
     m: Matrices<T>,
     boundary: Boundary<T>,
     poisson: Solver<T>,
@@ -109,6 +115,8 @@ impl<T: Precise> Stepper<T> {
             all_cells: comm.sum(ops.cells.max(1) as f64)?,
             halo: Rc::clone(&ops.halo),
             f: Fields::new(&engine.node, ops, u)?,
+            p: engine.node.buffer_with_halo(ops.cells, ops.halo.len())?,
+            b: engine.node.buffer(ops.cells)?,
             m,
             boundary: Boundary::new(engine, ops, settings, given)?,
             poisson: Solver::over(
@@ -137,12 +145,19 @@ impl<T: Precise> Stepper<T> {
         self.exchange_velocity(engine)?;
         self.nodal_velocity(engine, false)?;
         self.flux_of(engine)?;
-        self.project(engine, 1.0)?;
+        self.project(engine, 1.0, false)?;
         let saved = self.f.save()?;
         let pressure = T::of(self.boundary.mean_pressure());
-        self.f.p.write()?[..self.cells].fill(pressure);
-        self.f.p.halo_mut()?.fill(pressure);
-        self.correct(engine, 0.0)?;
+        self.p.write()?[..self.cells].fill(pressure);
+        self.p.halo_mut()?.fill(pressure);
+        let mut after = After {
+            sites: &mut self.s,
+            m: &self.m,
+            f: &mut self.f,
+            dt: 0.0,
+            corrects: true,
+        };
+        after.correct(engine, &self.p)?;
         self.restore(engine, &saved)?;
         self.boundary.update(&self.f, self.settings)?;
         self.monitor_speed(engine)?;
@@ -221,8 +236,7 @@ impl<T: Precise> Stepper<T> {
                 self.lean(engine, dt)?;
             }
         }
-        let solution = self.project(engine, dt)?;
-        self.correct(engine, dt)?;
+        let solution = self.project(engine, dt, true)?;
         self.exchange_velocity(engine)?;
         std::mem::swap(&mut self.f.r, &mut self.f.r_old);
         self.dt_old = Some(dt);
@@ -244,7 +258,7 @@ impl<T: Precise> Stepper<T> {
     /// # Errors
     /// A transfer or mapping failed.
     pub fn pressure(&self) -> Result<&[T]> {
-        self.f.p.read()
+        self.p.read()
     }
 
     /// Fluxes through faces, m3/s.
@@ -264,7 +278,10 @@ impl<T: Precise> Stepper<T> {
 
     /// Bytes copied between host and device so far, matrices left out (they move once).
     pub fn copied_bytes(&self) -> u64 {
-        self.f.copied_bytes() + self.boundary.copied_bytes() + self.poisson.copied_bytes()
+        [&self.p, &self.b].map(Buffer::copied_bytes).iter().sum::<u64>()
+            + self.f.copied_bytes()
+            + self.boundary.copied_bytes()
+            + self.poisson.copied_bytes()
     }
 }
 

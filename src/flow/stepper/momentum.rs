@@ -147,7 +147,7 @@ impl<T: Precise> Stepper<T> {
             },
         )?;
         let produced =
-            s[0].f64() - power[0].f64() + self.boundary.pressure_power(&self.f, engine)?;
+            s[0].f64() - power[0].f64() + self.boundary.pressure_power(&self.f, &self.p, engine)?;
         self.budget = Some((produced, 0.5 * s[1].f64()));
         Ok(())
     }

@@ -1,12 +1,13 @@
 //! Fluxes, the pressure equation, and the corrections.
 
+use super::after::After;
 use super::matrices::Matrices;
 use super::{Field, Operands, Result, Stepper, call};
 use crate::Error;
 use crate::cluster::Reach;
 use crate::flow::operators::Scheme;
 use crate::kernel::Real;
-use crate::linear::{Precise, Solution};
+use crate::linear::{Bounds, Follow, Precise, Solution};
 use crate::node::Buffer;
 use crate::split::{Engine, Site};
 
@@ -18,22 +19,48 @@ const ROUGHEST: f64 = 1e-2;
 const OUT_OF_REACH: f64 = 1e-150;
 
 impl<T: Precise> Stepper<T> {
-    /// `L p = -M psi / dt`, `phi = psi - dt F_0 p`. What round-off leaves of the divergence of
-    /// the present fluxes, `eps sum |phi| / dt`, is not solved for.
-    pub(super) fn project(&mut self, engine: &Engine<T>, dt: f64) -> Result<Solution> {
+    /// `L p = -M psi / dt`, `phi = psi - dt F_0 p`, and of that pressure the velocity, where it
+    /// `corrects`. What round-off leaves of the divergence of the present fluxes, `eps sum |phi| / dt`,
+    /// is not solved for.
+    pub(super) fn project(
+        &mut self,
+        engine: &Engine<T>,
+        dt: f64,
+        corrects: bool,
+    ) -> Result<Solution> {
         self.divergence(engine, dt)?;
         let floor = T::EPSILON * 2.0 * self.rate_max * self.volume_norm / dt;
-        let (tolerance, floor, most) = match self.fixed {
-            Some(iterations) => (OUT_OF_REACH, 0.0, iterations),
-            None => (self.settings.tolerance, floor, self.settings.max_iterations),
+        let bounds = match self.fixed {
+            Some(max_iterations) => Bounds {
+                tolerance: OUT_OF_REACH,
+                floor: 0.0,
+                max_iterations,
+            },
+            None => Bounds {
+                tolerance: self.settings.tolerance,
+                floor,
+                max_iterations: self.settings.max_iterations,
+            },
         };
-        let (b, p) = (&mut self.f.b, &mut self.f.p);
-        let solution = self.poisson.solve(engine, b, p, tolerance, floor, most)?;
+        let (b, p) = (&mut self.b, &mut self.p);
+        let mut after = After {
+            sites: &mut self.s,
+            m: &self.m,
+            f: &mut self.f,
+            dt,
+            corrects,
+        };
+        let ahead = self.halo.is_empty() && after.runs_unwatched(engine);
+        let mut follow = |p: &Buffer<T>| after.start(engine, p);
+        let follow: Option<Follow<'_, T>> = if ahead { Some(&mut follow) } else { None };
+        let (solution, followed) = self.poisson.solve_then(engine, b, p, bounds, follow)?;
+        if !followed {
+            engine.update(&self.halo, Reach::Node, &mut [p])?;
+            after.start(engine, p)?;
+        }
         if self.fixed.is_none() {
             self.converged(solution)?;
         }
-        engine.update(&self.halo, Reach::Node, &mut [&mut self.f.p])?;
-        self.close(engine, dt)?;
         Ok(solution)
     }
 
@@ -118,7 +145,7 @@ impl<T: Precise> Stepper<T> {
             Operands {
                 out: &mut [&mut f.psi],
                 own: &[&self.boundary.flux],
-                gather: &[u, v, w, &f.p],
+                gather: &[u, v, w, &self.p],
                 mats: &[&self.m.predicted_flux],
                 scalars: &[T::of(dt)],
                 ..Operands::default()
@@ -182,63 +209,11 @@ impl<T: Precise> Stepper<T> {
             engine,
             &mut self.s.divergence,
             Operands {
-                out: &mut [&mut f.b],
+                out: &mut [&mut self.b],
                 own: &[&f.zero],
                 gather: &[&f.psi],
                 mats: &[&self.m.divergence],
                 scalars: &[T::of(-1.0 / dt)],
-                ..Operands::default()
-            },
-        )
-    }
-
-    /// `phi = psi - dt F_0 p`: free of divergence to the solver's accuracy.
-    pub(super) fn close(&mut self, engine: &Engine<T>, dt: f64) -> Result<()> {
-        let f = &mut self.f;
-        call(
-            engine,
-            &mut self.s.close,
-            Operands {
-                out: &mut [&mut f.phi],
-                own: &[&f.psi],
-                gather: &[&f.p],
-                mats: &[&self.m.pressure_flux],
-                scalars: &[T::of(-dt)],
-                ..Operands::default()
-            },
-        )
-    }
-
-    /// `p_hat = H_0 p`, `g = G p`, `u = u* - dt g`; its reductions are what a [speed](Self::speeds) is
-    /// made of.
-    pub(super) fn correct(&mut self, engine: &Engine<T>, dt: f64) -> Result<()> {
-        let f = &mut self.f;
-        if !f.p_hat.is_empty() {
-            call(
-                engine,
-                &mut self.s.nodal_pressure,
-                Operands {
-                    out: &mut [&mut f.p_hat],
-                    own: &[&f.p_hat_base],
-                    gather: &[&f.p],
-                    mats: &[&self.m.nodal_pressure],
-                    scalars: &[T::of(1.0)],
-                    ..Operands::default()
-                },
-            )?;
-        }
-        let [u0, u1, u2] = f.u.each_mut();
-        let [g0, g1, g2] = f.g.each_mut();
-        let ([s0, s1, s2], [b0, b1, b2]) = (&f.star, &f.g_base);
-        call(
-            engine,
-            &mut self.s.correct,
-            Operands {
-                out: &mut [u0, u1, u2, g0, g1, g2],
-                own: &[s0, s1, s2, b0, b1, b2, &f.volume],
-                gather: &[&f.p, &f.p_hat],
-                mats: &[&self.m.gradient_cells, &self.m.gradient_nodes],
-                scalars: &[T::of(dt)],
                 ..Operands::default()
             },
         )

@@ -5,6 +5,7 @@ use super::start::Start;
 use crate::Result;
 use crate::kernel::Real;
 use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, WEIGHT};
+use crate::linear::Bounds;
 use crate::node::Buffer;
 use crate::split::Engine;
 
@@ -41,10 +42,15 @@ impl<T: Real> Pcg<T> {
         };
         if self.factor.is_some() {
             // Its own residual is that of fewer rows.
-            let (s, goes_on) = self.run(engine, b, x, [tolerance, 0.0], most, start)?;
+            let bounds = Bounds {
+                tolerance,
+                floor: 0.0,
+                max_iterations: most,
+            };
+            let end = self.run(engine, b, x, bounds, start, None)?;
             return Ok(Correction {
-                iterations: s.iterations,
-                goes_on,
+                iterations: end.solution.iterations,
+                goes_on: end.goes_on,
             });
         }
         let mut mean = None;

@@ -9,6 +9,7 @@ use crate::Result;
 use crate::kernel::Real;
 use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
 use crate::linear::system::errors;
+use crate::linear::{Bounds, Follow};
 use crate::node::Buffer;
 use crate::split::Engine;
 
@@ -27,6 +28,15 @@ const FAR: f64 = 100.0;
 /// By how many times the precision a residual falls before the true one is computed.
 const LEG: f64 = 1e3;
 
+/// How a solve ended.
+pub(super) struct End {
+    pub solution: Solution,
+    /// What follows has been started of it.
+    pub followed: bool,
+    /// Another one may go on in its direction.
+    pub goes_on: bool,
+}
+
 impl<T: Real> Pcg<T> {
     /// Solves `A x = b` from the present `x` (and along the steps of the solves before, where it
     /// [remembers](Pcg::remember)) until `|b - A x| <= tolerance |b|`, or
@@ -44,24 +54,48 @@ impl<T: Real> Pcg<T> {
         floor: f64,
         max_iterations: usize,
     ) -> Result<Solution> {
-        let bounds = [tolerance, floor];
+        let bounds = Bounds {
+            tolerance,
+            floor,
+            max_iterations,
+        };
+        Ok(self.solve_then(engine, b, x, bounds, None)?.0)
+    }
+
+    /// As [`Solve::solve_then`](crate::linear::Solve::solve_then).
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn solve_then(
+        &mut self,
+        engine: &Engine<T>,
+        b: &mut Buffer<T>,
+        x: &mut Buffer<T>,
+        bounds: Bounds,
+        follow: Option<Follow<'_, T>>,
+    ) -> Result<(Solution, bool)> {
         if T::EPSILON > f64::EPSILON {
             self.system.centre(engine, x)?;
         }
-        let (s, _) = self.run(engine, b, x, bounds, max_iterations, Start::Anew)?;
-        Ok(s)
+        let end = self.run(engine, b, x, bounds, Start::Anew, follow)?;
+        Ok((end.solution, end.followed))
     }
 
-    /// As [`Pcg::solve`]; and whether another one may go on in its direction.
+    /// As [`Pcg::solve_then`].
     pub(super) fn run(
         &mut self,
         engine: &Engine<T>,
         b: &Buffer<T>,
         x: &mut Buffer<T>,
-        [tolerance, floor]: [f64; 2],
-        max_iterations: usize,
+        bounds: Bounds,
         mut start: Start,
-    ) -> Result<(Solution, bool)> {
+        mut follow: Option<Follow<'_, T>>,
+    ) -> Result<End> {
+        let Bounds {
+            tolerance,
+            floor,
+            max_iterations,
+        } = bounds;
         let before = self.system.unit;
         let entered = self.enter(engine, b, x, [tolerance, floor], start == Start::Anew)?;
         let Entered { bb, unit, .. } = entered;
@@ -84,8 +118,9 @@ impl<T: Real> Pcg<T> {
         let enough = |rr: f64| rr.sqrt() <= least;
         let (mut rr, mut round_off) = entered.residual;
         let (mut begun, mut multiplied) = (entered.begun, entered.multiplied);
-        // Whether `x` is that of the present `y`.
-        let mut left = false;
+        // Whether `x` is that of the present `y`, and what follows has been started of it.
+        let (mut left, mut followed) = (false, false);
+        let mut looks = 0;
         let mut rounded = rr <= round_off;
         let mut s = Solution {
             initial: relative(rr),
@@ -119,11 +154,18 @@ impl<T: Real> Pcg<T> {
             }
             let before = rr;
             self.residual(engine)?;
+            let asked = engine.ask([&mut self.system.check])?;
             left = self.system.leaves_ahead(engine);
             if left {
                 self.system.leave(engine, x)?;
             }
-            let [sums] = engine.reductions([&mut self.system.check])?;
+            // Where the last solve had to go on after its first look, this one may, too.
+            followed = left && asked.is_under_way() && (self.ends_at_once || looks > 0);
+            if let (true, Some(follow)) = (followed, &mut follow) {
+                follow(x)?;
+            }
+            looks += 1;
+            let [sums] = engine.told(asked, [&mut self.system.check])?;
             (rr, round_off) = errors(&sums);
             // Out of reach, or so near to round-off that iterations no longer help.
             let end = bound < round_off || rr > PROGRESS * before;
@@ -141,6 +183,7 @@ impl<T: Real> Pcg<T> {
         s.residual = relative(rr);
         s.rounded = rounded && !enough(rr);
         s.converged = rounded || enough(rr);
+        self.ends_at_once = looks <= 1;
         if !left {
             self.system.leave(engine, x)?;
         }
@@ -153,6 +196,10 @@ impl<T: Real> Pcg<T> {
             };
             guess.end(engine, [&self.system.y, t], s.iterations)?;
         }
-        Ok((s, start != Start::Anew))
+        Ok(End {
+            solution: s,
+            followed: followed && follow.is_some(),
+            goes_on: start != Start::Anew,
+        })
     }
 }
