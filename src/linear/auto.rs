@@ -4,8 +4,8 @@
 use std::rc::Rc;
 use std::time::Instant;
 
-use super::{Bounds, Follow, Preconditioner};
 use super::pcg::{Pcg, Solution};
+use super::{Bounds, Follow, Preconditioner};
 use crate::Result;
 use crate::cluster::{Comm, Halo};
 use crate::kernel::Real;

@@ -41,8 +41,12 @@ impl<const P: usize> Planes<P> {
 
     /// Columns and the values of row `i < rows`.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, [f64; P])> + Clone + '_ {
-        (self.row_ptr[i]..self.row_ptr[i + 1])
-            .map(|e| (self.col[e] as usize, std::array::from_fn(|k| self.val[k][e])))
+        (self.row_ptr[i]..self.row_ptr[i + 1]).map(|e| {
+            (
+                self.col[e] as usize,
+                std::array::from_fn(|k| self.val[k][e]),
+            )
+        })
     }
 
     /// Number of entries of each plane.

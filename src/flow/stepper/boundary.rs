@@ -181,12 +181,7 @@ impl<T: Real> Boundary<T> {
     }
 
     /// Power of the pressure at in- and outflow of all ranks, from cell pressures alone.
-    pub fn pressure_power(
-        &self,
-        f: &Fields<T>,
-        p: &Buffer<T>,
-        engine: &Engine<T>,
-    ) -> Result<f64> {
+    pub fn pressure_power(&self, f: &Fields<T>, p: &Buffer<T>, engine: &Engine<T>) -> Result<f64> {
         engine.comm().sum(self.own_pressure_power(f, p)?)
     }
 

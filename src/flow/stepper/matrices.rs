@@ -73,7 +73,10 @@ impl<T: Real> Matrices<T> {
         let [alone, together] = match ops.scheme {
             Scheme::SymmetryPreserving => {
                 let both = ops.flux_cells.beside(&ops.pressure_flux);
-                [planes(node, &Planes::zero(ops.faces, 0))?, planes(node, &both)?]
+                [
+                    planes(node, &Planes::zero(ops.faces, 0))?,
+                    planes(node, &both)?,
+                ]
             }
             Scheme::Consistent => {
                 let none = Planes::zero(ops.faces, 0).beside(&Csr::zero(ops.faces, 0));

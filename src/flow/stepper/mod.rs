@@ -278,7 +278,10 @@ impl<T: Precise> Stepper<T> {
 
     /// Bytes copied between host and device so far, matrices left out (they move once).
     pub fn copied_bytes(&self) -> u64 {
-        [&self.p, &self.b].map(Buffer::copied_bytes).iter().sum::<u64>()
+        [&self.p, &self.b]
+            .map(Buffer::copied_bytes)
+            .iter()
+            .sum::<u64>()
             + self.f.copied_bytes()
             + self.boundary.copied_bytes()
             + self.poisson.copied_bytes()
