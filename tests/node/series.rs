@@ -1,8 +1,8 @@
 //! Solves that begin along the steps of those before: fewer iterations, the same solutions, the same
 //! bits for every split, and no harm where the memory tells nothing.
 
-use couloir::linear::{Preconditioner, Solver};
-use couloir::node::{DeviceChoice, MemoryKind};
+use couloir::linear::{Bounds, Preconditioner, Solver};
+use couloir::node::{Buffer, DeviceChoice, MemoryKind};
 use couloir::sparse::Csr;
 use couloir::split::{Engine, Precision};
 
@@ -158,6 +158,52 @@ fn a_memory_does_no_harm() {
                 s.converged && residual(&a, b, &x) <= 1.01 * TOLERANCE,
                 "{s:?}"
             );
+        }
+    }
+}
+
+/// Where the device tells whether it has the solution while it goes on, what follows begins from that
+/// very one; elsewhere nothing is begun.
+#[test]
+fn what_follows_begins_from_the_solution() {
+    let a = laplacian([23, 17, 9], 2.0, false);
+    for d in devices_with_fp64() {
+        for (ratio, p) in [
+            (1.0, Preconditioner::Jacobi),
+            (1.0, Preconditioner::Fsai),
+            (0.4, Preconditioner::Jacobi),
+        ] {
+            let config = config(DeviceChoice::Index(d.index), Some(MemoryKind::Discrete), 1);
+            let engine = engine(Precision::Fp64, &config, ratio);
+            let mut solver = Solver::with(&engine, &a, false, p).unwrap();
+            let mut x = engine.node.buffer(a.rows).unwrap();
+            let mut times = 0;
+            for b in sides(a.rows) {
+                let mut rhs = engine.node.buffer_from(&b).unwrap();
+                let mut from = None;
+                let mut follow = |x: &Buffer<f64>| {
+                    from = Some(x.read()?.to_vec());
+                    Ok(())
+                };
+                let bounds = Bounds {
+                    tolerance: TOLERANCE,
+                    floor: 0.0,
+                    max_iterations: 3000,
+                };
+                let solved =
+                    solver.solve_then(&engine, &mut rhs, &mut x, bounds, Some(&mut follow));
+                let (s, followed) = solved.unwrap();
+                assert!(s.converged && (ratio == 1.0 || from.is_none()));
+                if followed {
+                    assert_eq!(from.as_deref(), Some(x.read().unwrap()), "{p:?}");
+                    times += 1;
+                }
+            }
+            println!(
+                "{}, {ratio}, {p:?}: {times} solves are followed at once",
+                d.name
+            );
+            assert_eq!(times > 0, ratio == 1.0, "{}, {ratio}, {p:?}", d.name);
         }
     }
 }

@@ -7,6 +7,9 @@ use crate::kernel::Real;
 use crate::node::{Buffer, Node};
 use crate::sparse::{Csr, Sell};
 
+/// Which plane of `predicted_flux` is the pressure's.
+const PRESSURE: usize = 3;
+
 /// All matrices of a step; empty ones (no nodes) cost their slice pointers only.
 pub(super) struct Matrices<T: Real> {
     pub divergence: Sell<T>,
@@ -14,7 +17,8 @@ pub(super) struct Matrices<T: Real> {
     pub pressure_flux_nodes: Sell<T>,
     pub flux_cells: Sell<T>,
     pub flux_nodes: Sell<T>,
-    /// Symmetry-preserving, where the two before are empty: `flux_cells`, and `F_0` as the fourth.
+    /// Symmetry-preserving, where the two before are empty: `flux_cells`, and beside it
+    /// `pressure_flux`, which is one of its planes then.
     pub predicted_flux: Sell<T>,
     pub gradient_cells: Sell<T>,
     pub gradient_nodes: Sell<T>,
@@ -70,25 +74,25 @@ impl<T: Real> Matrices<T> {
                 }
             }
         };
-        let [alone, together] = match ops.scheme {
+        let none = Planes::zero(ops.faces, 0);
+        let (flux_cells, predicted_flux, pressure_flux) = match ops.scheme {
             Scheme::SymmetryPreserving => {
-                let both = ops.flux_cells.beside(&ops.pressure_flux);
-                [
-                    planes(node, &Planes::zero(ops.faces, 0))?,
-                    planes(node, &both)?,
-                ]
+                let all = planes(node, &ops.flux_cells.beside(&ops.pressure_flux))?;
+                let pressure = all.alone(PRESSURE);
+                (planes(node, &none)?, all, pressure)
             }
             Scheme::Consistent => {
-                let none = Planes::zero(ops.faces, 0).beside(&Csr::zero(ops.faces, 0));
-                [planes(node, &ops.flux_cells)?, planes(node, &none)?]
+                let all = planes(node, &none.beside(&Csr::zero(ops.faces, 0)))?;
+                let pressure = sell(&ops.pressure_flux)?;
+                (planes(node, &ops.flux_cells)?, all, pressure)
             }
         };
         Ok(Self {
             divergence: sell(&ops.divergence)?,
-            pressure_flux: sell(&ops.pressure_flux)?,
+            pressure_flux,
             pressure_flux_nodes: sell(&ops.pressure_flux_nodes)?,
-            flux_cells: alone,
-            predicted_flux: together,
+            flux_cells,
+            predicted_flux,
             flux_nodes: planes(node, &ops.flux_nodes)?,
             gradient_cells: planes(node, &ops.gradient_cells)?,
             gradient_nodes: planes(node, &ops.gradient_nodes)?,

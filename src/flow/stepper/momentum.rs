@@ -2,6 +2,7 @@
 
 use super::matrices::MomentumMatrices;
 use super::{Field, Operands, Result, Stepper, call};
+use crate::Error;
 use crate::cluster::Reach;
 use crate::flow::operators::Scheme;
 use crate::flow::plain::{THETA_GAIN, THETA_MAX, THETA_MIN};
@@ -42,11 +43,17 @@ impl<T: Precise> Stepper<T> {
         else {
             return Ok(());
         };
+        let Some(values) = k.plane_mut(0) else {
+            return Err(Error::failure(
+                "the values of the momentum matrix are another's, too",
+                "report this as a defect",
+            ));
+        };
         call(
             engine,
             &mut self.s.coefficients,
             Operands {
-                out: &mut [k.plane_mut(0)],
+                out: &mut [values],
                 own: &[diffusion],
                 gather: &[&self.f.phi],
                 mats: &[convection],

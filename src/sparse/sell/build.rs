@@ -215,7 +215,7 @@ impl<T: Real> Sell<T> {
             layout.mark_far();
         }
         let inner = inner_rows(rows, row_ptr, col);
-        let planes: Vec<Buffer<T>> = planes
+        let planes: Vec<Rc<Buffer<T>>> = planes
             .iter()
             .map(|values| {
                 let mut b = node.buffer::<T>(layout.elements)?;
@@ -223,7 +223,7 @@ impl<T: Real> Sell<T> {
                 for (&at, &x) in layout.position.iter().zip(*values) {
                     v[at as usize] = T::of(x);
                 }
-                Ok(b)
+                Ok(Rc::new(b))
             })
             .collect::<Result<_>>()?;
         let same = layout.same.filter(|_| planes.len() == 1);
@@ -239,7 +239,7 @@ impl<T: Real> Sell<T> {
             nnz: col.len(),
             inner,
             usual: Box::new([usual::words(&layout.usual, same, cols, col.len()), given]),
-            reads: Reads::of(rows, row_ptr, col, inner),
+            reads: Rc::new(Reads::of(rows, row_ptr, col, inner)),
             slices: Rc::new(node.buffer_from(&layout.slices)?),
             index: Rc::new(node.buffer_from(&layout.index)?),
             planes,

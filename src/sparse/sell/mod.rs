@@ -59,12 +59,12 @@ pub struct Sell<T: Real> {
     index_words: usize,
     nnz: usize,
     inner: usize,
-    reads: Reads,
+    reads: Rc<Reads>,
     slices: Rc<Buffer<u32>>,
     index: Rc<Buffer<u32>>,
     /// What devices are given by value: see [`Sell::usual`], [`Sell::same`].
     usual: Box<[[u32; 16]; 2]>,
-    planes: Vec<Buffer<T>>,
+    planes: Vec<Rc<Buffer<T>>>,
 }
 
 impl<T: Real> Sell<T> {
@@ -146,14 +146,34 @@ impl<T: Real> Sell<T> {
         self.reads.reach(cut / BLOCK)
     }
 
-    /// Values of plane `p`, one per element, to be written by a kernel. Elements of a matrix that is
-    /// [fixed](Sell::fixed) stand for several entries.
-    pub fn plane_mut(&mut self, p: usize) -> &mut Buffer<T> {
-        &mut self.planes[p]
+    /// Plane `p` as a matrix by itself, in the same memory.
+    ///
+    /// # Panics
+    /// There is no such plane.
+    pub fn alone(&self, p: usize) -> Self {
+        let mut usual = self.usual.clone();
+        if self.planes.len() > 1 {
+            usual[0] = usual::without_values(usual[0]);
+        }
+        Self {
+            usual,
+            reads: Rc::clone(&self.reads),
+            slices: Rc::clone(&self.slices),
+            index: Rc::clone(&self.index),
+            planes: vec![Rc::clone(&self.planes[p])],
+            ..*self
+        }
+    }
+
+    /// Values of plane `p`, one per element, to be written by a kernel; none where another matrix
+    /// [has](Sell::alone) them, too. Elements of a matrix that is [fixed](Sell::fixed) stand for
+    /// several entries.
+    pub fn plane_mut(&mut self, p: usize) -> Option<&mut Buffer<T>> {
+        self.planes.get_mut(p).and_then(Rc::get_mut)
     }
 
     /// Values of each plane.
-    pub fn planes(&self) -> &[Buffer<T>] {
+    pub fn planes(&self) -> &[Rc<Buffer<T>>] {
         &self.planes
     }
 

@@ -288,3 +288,33 @@ fn columns_up_to_the_last_of_32_bits_are_kept() {
         }
     }
 }
+
+#[test]
+fn a_plane_alone_is_its_matrix() {
+    let node = node();
+    let (first, second) = (
+        grid(12, |i, j| (i + 2 * j) as f64),
+        grid(12, |i, j| (3 * i + j) as f64),
+    );
+    let planes = [&first.val[..], &second.val];
+    let (rows, cols) = (first.rows, first.cols);
+    for fixed in [false, true] {
+        let both = Sell::build(
+            &node,
+            rows,
+            cols,
+            &first.row_ptr,
+            &first.col,
+            &planes,
+            fixed,
+        );
+        let (mut both, position) = both.unwrap();
+        for (p, a) in [&first, &second].into_iter().enumerate() {
+            check(&(both.alone(p), position.clone()), a, fixed);
+        }
+        assert!(both.plane_mut(1).is_some());
+        let other = both.alone(1);
+        assert!(both.plane_mut(1).is_none() && both.plane_mut(0).is_some());
+        assert!(other.bytes() < both.bytes());
+    }
+}

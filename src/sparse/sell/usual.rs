@@ -61,6 +61,12 @@ pub(super) fn words(usual: &[u32], same: Option<u32>, cols: usize, entries: usiz
     words
 }
 
+/// The same of slices whose values are not given to devices.
+pub(super) fn without_values(mut words: [u32; 16]) -> [u32; 16] {
+    words[9] = u32::MAX;
+    words
+}
+
 /// See [`Sell::same`](super::Sell::same).
 pub(super) fn same_words<T: Real>(plane: &[T], same: Option<u32>, steps: usize) -> [u32; 16] {
     let mut words = [0; 16];
