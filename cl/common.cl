@@ -75,8 +75,12 @@ typedef size_t Row_number;
 #define ADD(s, i, v) CASE_(ADD_, STREAMED)(s, i, v)
 #define MAXIMUM(s, i, v) CASE_(MAXIMUM_, STREAMED)(s, i, v)
 #define FINISH_SUM(out, s) CASE_(FINISH_, STREAMED)(out, s, PLUS_)
-#define FINISH_TWO_SUMS(out, s, out2, s2) CASE_(FINISH_TWO_, STREAMED)(out, s, out2, s2)
 #define FINISH_MAXIMUM(out, s) CASE_(FINISH_, STREAMED)(out, s, fmax)
+#define FINISH_TWO_SUMS(o, s, o2, s2) CASE_(FINISH_TWO_, STREAMED)(o, s, o2, s2)
+#define FINISH_THREE_SUMS(o, s, o2, s2, o3, s3) CASE_(FINISH_THREE_, STREAMED)(o, s, o2, s2, o3, s3)
+#define FINISH_SUM_AND_MAXIMUM(o, s, o2, m) CASE_(FINISH_BOTH_, STREAMED)(o, s, o2, m)
+#define FINISH_SUMS_AND_MAXIMA(o, s, o2, m, o3, s3, o4, m4)                 \
+    CASE_(FINISH_FOUR_, STREAMED)(o, s, o2, m, o3, s3, o4, m4)
 #define PLUS_(a, b) ((a) + (b))
 
 #define REDUCTION_1(s)                                                      \
@@ -98,14 +102,32 @@ typedef size_t Row_number;
             (out)[get_global_id(0) / (LANES / VECTOR)] = t_[0];             \
     }
 
-#define FINISH_TWO_1(out, s, out2, s2)                                      \
-    FINISH_1(out, s, PLUS_)                                                 \
-    FINISH_1(out2, s2, PLUS_)
+/* One after the other; or, by the work-items of a group, all by as many barriers as one takes. */
+#define FINISH_TWO_1(o, s, o2, s2) FINISH_SUM(o, s) FINISH_SUM(o2, s2)
+#define FINISH_THREE_1(o, s, o2, s2, o3, s3) FINISH_TWO_1(o, s, o2, s2) FINISH_SUM(o3, s3)
+#define FINISH_BOTH_1(o, s, o2, m) FINISH_SUM(o, s) FINISH_MAXIMUM(o2, m)
+#define FINISH_FOUR_1(o, s, o2, m, o3, s3, o4, m4) FINISH_BOTH_1(o, s, o2, m) FINISH_BOTH_1(o3, s3, o4, m4)
+#define LISTS_AT_ONCE_ (BLOCK / ITEM / LANES)
+#if LISTS_AT_ONCE_ >= 2
+#define FINISH_TWO_0(o, s, o2, s2)                                          \
+    FINISH_LISTS_(2, PLUS_, OF_FOUR_(s, s2, s2, s2), OF_FOUR_(o, o2, o2, o2))
+#define FINISH_BOTH_0(o, s, o2, m)                                          \
+    FINISH_LISTS_(2, IN_TURNS_, OF_FOUR_(s, m, m, m), OF_FOUR_(o, o2, o2, o2))
+#else
+#define FINISH_TWO_0 FINISH_TWO_1
+#define FINISH_BOTH_0 FINISH_BOTH_1
+#endif
+#if LISTS_AT_ONCE_ >= 4
+#define FINISH_THREE_0(o, s, o2, s2, o3, s3)                                \
+    FINISH_LISTS_(3, PLUS_, OF_FOUR_(s, s2, s3, s3), OF_FOUR_(o, o2, o3, o3))
+#define FINISH_FOUR_0(o, s, o2, m, o3, s3, o4, m4)                          \
+    FINISH_LISTS_(4, IN_TURNS_, OF_FOUR_(s, m, s3, m4), OF_FOUR_(o, o2, o3, o4))
+#else
+#define FINISH_THREE_0 FINISH_THREE_1
+#define FINISH_FOUR_0 FINISH_FOUR_1
+#endif
 
 #if ITEM == BLOCK
-#define FINISH_TWO_0(out, s, out2, s2)                                      \
-    FINISH_0(out, s, PLUS_)                                                 \
-    FINISH_0(out2, s2, PLUS_)
 #define REDUCTION_0(s)                                                      \
     realv s[LANES / VECTOR];                                                \
     for (uint l_ = 0; l_ < LANES / VECTOR; ++l_)                            \
@@ -129,30 +151,23 @@ typedef size_t Row_number;
 #define BLOCK_OF_THIS_ ((Row_number)THIS_ / (BLOCK / ITEM))
 #define ADD_0(s, i, v) STORE(s, (i) % BLOCK, v)
 #define MAXIMUM_0(s, i, v) STORE(s, (i) % BLOCK, v)
-#define FINISH_0(out, s, OP)                                                \
+#define FINISH_0(out, s, OP) FINISH_LISTS_(1, OP, s, out)
+/* LANES work-items for each of n lists, which every work-item has, as it has where the list's result
+   goes. */
+#define OF_FOUR_(a, b, c, d) (l_ < 2 * LANES ? l_ < LANES ? (a) : (b) : l_ < 3 * LANES ? (c) : (d))
+#define IN_TURNS_(a, b) (l_ / LANES & 1 ? fmax((a), (b)) : (a) + (b))
+#define FINISH_LISTS_(n, OP, list, out)                                     \
     {                                                                       \
         const uint l_ = get_local_id(0);                                    \
-        __local REAL *z_ = s;                                               \
+        __local REAL *z_ = list;                                            \
         REAL t_ = 0;                                                        \
         barrier(CLK_LOCAL_MEM_FENCE);                                       \
-        LANES_SUM_(LANES, OP)                                               \
-        if (l_ == 0)                                                        \
+        LANES_SUM_((n) * LANES, OP)                                         \
+        if (l_ < (n) * LANES && l_ % LANES == 0)                            \
             (out)[BLOCK_OF_THIS_] = t_;                                     \
     }
-#define FINISH_TWO_0(out, s, out2, s2)                                      \
-    {                                                                       \
-        const uint l_ = get_local_id(0);                                    \
-        __local REAL *z_ = l_ < LANES ? s : s2;                             \
-        REAL t_ = 0;                                                        \
-        barrier(CLK_LOCAL_MEM_FENCE);                                       \
-        LANES_SUM_(2 * LANES, PLUS_)                                        \
-        if (l_ == 0)                                                        \
-            (out)[BLOCK_OF_THIS_] = t_;                                     \
-        if (l_ == LANES)                                                    \
-            (out2)[BLOCK_OF_THIS_] = t_;                                    \
-    }
-/* LANES work-items have a sum each, of the first n: the first of them gets in t_ the sum of z_, by
-   lanes, then of these pairwise. */
+/* LANES work-items have a list each, of the first n: the first of them gets in t_ what comes of z_,
+   by lanes, then of these pairwise. */
 #define LANES_SUM_(n, OP)                                                   \
     if (l_ < (n))                                                           \
         UNROLL_ for (uint k_ = 0; k_ < BLOCK / LANES; ++k_)                 \

@@ -38,6 +38,5 @@ __kernel void gradient_correct_kernel(
         ADD(s, i, LOAD(w, i) * t0);
         MAXIMUM(m, i, t0);
     }
-    FINISH_SUM(sum, s)
-    FINISH_MAXIMUM(largest, m)
+    FINISH_SUM_AND_MAXIMUM(sum, s, largest, m)
 }

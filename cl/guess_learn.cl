@@ -14,6 +14,5 @@ __kernel void guess_learn_kernel(__global REAL *d, __global REAL *e, __global RE
         ADD(v, i, p * LOAD(e0, i));
         ADD(w, i, p * LOAD(e1, i));
     }
-    FINISH_TWO_SUMS(s, u, s0, v)
-    FINISH_SUM(s1, w)
+    FINISH_THREE_SUMS(s, u, s0, v, s1, w)
 }

@@ -11,6 +11,5 @@ __kernel void guess_sums_kernel(__global REAL *s0, __global REAL *s1, __global R
         ADD(v, i, q * LOAD(d1, i));
         ADD(w, i, q * LOAD(d2, i));
     }
-    FINISH_TWO_SUMS(s0, u, s1, v)
-    FINISH_SUM(s2, w)
+    FINISH_THREE_SUMS(s0, u, s1, v, s2, w)
 }

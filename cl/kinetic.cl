@@ -9,6 +9,5 @@ __kernel void kinetic_kernel(__global REAL *sum, __global REAL *largest, __globa
         ADD(s, i, LOAD(w, i) * q);
         MAXIMUM(m, i, q);
     }
-    FINISH_SUM(sum, s)
-    FINISH_MAXIMUM(largest, m)
+    FINISH_SUM_AND_MAXIMUM(sum, s, largest, m)
 }

@@ -23,8 +23,5 @@ __kernel void monitor_kernel(__global REAL *rate_sum, __global REAL *rate_max,
         ADD(u, i, net);
         MAXIMUM(v, i, c * net);
     }
-    FINISH_SUM(rate_sum, s)
-    FINISH_MAXIMUM(rate_max, t)
-    FINISH_SUM(net_sum, u)
-    FINISH_MAXIMUM(div_max, v)
+    FINISH_SUMS_AND_MAXIMA(rate_sum, s, rate_max, t, net_sum, u, div_max, v)
 }

@@ -117,11 +117,21 @@ fn kernels_of_two_rows_per_instruction() {
     );
 }
 
+/// Sums by way of local memory, of groups that add up two lists at once.
 #[test]
 fn kernels_of_four_rows_per_instruction() {
     launched(
         "kernels::kernels_of_four_rows_per_instruction",
-        "vector = 4\nrows = \"block\"\n",
+        "vector = 4\nrows = \"vector\"\n",
+    );
+}
+
+/// The same, one list at once.
+#[test]
+fn kernels_of_eight_rows_per_instruction() {
+    launched(
+        "kernels::kernels_of_eight_rows_per_instruction",
+        "vector = 8\nrows = \"vector\"\n",
     );
 }
 
