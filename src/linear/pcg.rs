@@ -148,7 +148,7 @@ impl<T: Real> Pcg<T> {
             step,
             scalars: engine.finish(pcg_scalars::scalars(), &name("scalars"))?,
             glance: glance.transpose()?,
-            pace: Pace::new(behind_factor),
+            pace: Pace::default(),
             ends_at_once: false,
         })
     }
