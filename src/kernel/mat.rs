@@ -6,7 +6,7 @@
 
 use super::affine::{sums_of, within};
 use super::group::{Group, WIDTH};
-use super::steps::{copied, places, steps};
+use super::steps::{copied, fetch_edge, is_long, places, steps};
 use super::stream::prefetch_second;
 use super::{MAX_PLANES, Real};
 
@@ -258,8 +258,12 @@ impl<'a, T: Real> Mat<'a, T> {
                 sums_of::<T, Q, P, X, S, false>(&b, affine, ones, i, v, x, s)
             }
         };
-        if short.len() + wide.len() > 0 {
-            s = steps::<T, Q, u16, P, X, S>(
+        if wide.is_empty() && is_long::<T>(short.len(), packed) {
+            fetch_edge(short, i, x);
+            let (halves, value) = (self.halves, &mut value);
+            s = steps::<T, Q, u16, P, X, S, true>(short, false, halves, &mut d, i, v, value, x, &s);
+        } else if short.len() + wide.len() > 0 {
+            s = steps::<T, Q, u16, P, X, S, false>(
                 short,
                 packed,
                 self.halves,
@@ -271,7 +275,7 @@ impl<'a, T: Real> Mat<'a, T> {
                 &s,
             );
             d = d.div_ceil(2);
-            s = steps::<T, Q, u32, P, X, S>(
+            s = steps::<T, Q, u32, P, X, S, false>(
                 wide, packed, self.index, &mut d, i, v, &mut value, x, &s,
             );
         }

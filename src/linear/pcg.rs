@@ -125,7 +125,6 @@ impl<T: Real> Pcg<T> {
         // Rows of the system that is iterated on.
         let m = factor.as_ref().map_or(n, Factor::rows);
         let glance = node.device.as_deref().map(|d| Glance::new(d, LENGTH));
-        let behind_factor = factor.is_some();
         let mut product = engine.site(kernel::pcg_product::kernel(), &name("product"), m)?;
         match &factor {
             Some(factor) => factor.keep_border(engine, &mut product),
