@@ -102,11 +102,16 @@ typedef size_t Row_number;
             (out)[get_global_id(0) / (LANES / VECTOR)] = t_[0];             \
     }
 
-/* One after the other; or, by the work-items of a group, all by as many barriers as one takes. */
-#define FINISH_TWO_1(o, s, o2, s2) FINISH_SUM(o, s) FINISH_SUM(o2, s2)
-#define FINISH_THREE_1(o, s, o2, s2, o3, s3) FINISH_TWO_1(o, s, o2, s2) FINISH_SUM(o3, s3)
-#define FINISH_BOTH_1(o, s, o2, m) FINISH_SUM(o, s) FINISH_MAXIMUM(o2, m)
-#define FINISH_FOUR_1(o, s, o2, m, o3, s3, o4, m4) FINISH_BOTH_1(o, s, o2, m) FINISH_BOTH_1(o3, s3, o4, m4)
+/* One after the other, by FINISH; or, by the work-items of a group, all by as many barriers as one
+   takes. */
+#define TWO_BY_(FINISH, o, s, o2, s2) FINISH(o, s, PLUS_) FINISH(o2, s2, PLUS_)
+#define BOTH_BY_(FINISH, o, s, o2, m) FINISH(o, s, PLUS_) FINISH(o2, m, fmax)
+#define FINISH_TWO_1(o, s, o2, s2) TWO_BY_(FINISH_1, o, s, o2, s2)
+#define FINISH_THREE_1(o, s, o2, s2, o3, s3)                                \
+    TWO_BY_(FINISH_1, o, s, o2, s2) FINISH_1(o3, s3, PLUS_)
+#define FINISH_BOTH_1(o, s, o2, m) BOTH_BY_(FINISH_1, o, s, o2, m)
+#define FINISH_FOUR_1(o, s, o2, m, o3, s3, o4, m4)                          \
+    BOTH_BY_(FINISH_1, o, s, o2, m) BOTH_BY_(FINISH_1, o3, s3, o4, m4)
 #define LISTS_AT_ONCE_ (BLOCK / ITEM / LANES)
 #if LISTS_AT_ONCE_ >= 2
 #define FINISH_TWO_0(o, s, o2, s2)                                          \
@@ -114,8 +119,8 @@ typedef size_t Row_number;
 #define FINISH_BOTH_0(o, s, o2, m)                                          \
     FINISH_LISTS_(2, IN_TURNS_, OF_FOUR_(s, m, m, m), OF_FOUR_(o, o2, o2, o2))
 #else
-#define FINISH_TWO_0 FINISH_TWO_1
-#define FINISH_BOTH_0 FINISH_BOTH_1
+#define FINISH_TWO_0(o, s, o2, s2) TWO_BY_(FINISH_0, o, s, o2, s2)
+#define FINISH_BOTH_0(o, s, o2, m) BOTH_BY_(FINISH_0, o, s, o2, m)
 #endif
 #if LISTS_AT_ONCE_ >= 4
 #define FINISH_THREE_0(o, s, o2, s2, o3, s3)                                \
@@ -123,8 +128,10 @@ typedef size_t Row_number;
 #define FINISH_FOUR_0(o, s, o2, m, o3, s3, o4, m4)                          \
     FINISH_LISTS_(4, IN_TURNS_, OF_FOUR_(s, m, s3, m4), OF_FOUR_(o, o2, o3, o4))
 #else
-#define FINISH_THREE_0 FINISH_THREE_1
-#define FINISH_FOUR_0 FINISH_FOUR_1
+#define FINISH_THREE_0(o, s, o2, s2, o3, s3)                                \
+    FINISH_TWO_0(o, s, o2, s2) FINISH_0(o3, s3, PLUS_)
+#define FINISH_FOUR_0(o, s, o2, m, o3, s3, o4, m4)                          \
+    FINISH_BOTH_0(o, s, o2, m) FINISH_BOTH_0(o3, s3, o4, m4)
 #endif
 
 #if ITEM == BLOCK
