@@ -130,8 +130,8 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
     _Pragma("unroll 1") for (uint n_ = begin_(&r, kind); n_ > 0; --n_)                            \
         STEPS_(1, e, r, full, kind, DO)
 /* Steps of columns that follow each other, all with a value for each row or all with one: matrices of
-   several vectors or planes on a grid have few others, and devices do not wait for memory there but
-   issue instructions. Of one step of four planes (this source through clang and ptxas): 28 where no
+   several vectors or planes on a grid have few others, and an H100 does not wait for memory there but
+   issues instructions. Of one step of four planes (this source through clang and ptxas): 28 where no
    row lacks the entry, else 46, 55 in a loop for each kind. */
 #define IS_PLAIN_(at)                                                                             \
     (!((at).s2 >> 16 | WIDE_STEPS_(at)) && (!((at).s2 & 0xff) || !((at).s2 & 0xff00)))

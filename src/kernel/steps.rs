@@ -45,9 +45,9 @@ pub(super) fn or<T: Real, const S: usize>(
 /// Whether to ask ahead of time for what rows of so many `steps` read beside their values: by
 /// AVX-512, where there are many. Where there are few, values are nearly all that is read, and come
 /// later if more is asked for. Zen 4, `couloir bench spmv --where cpu --device none --threads 1`,
-/// medians in turns: `--matrix nodes:1000000 --order rcm` (15 entries a row) 8.7 -> 7.3 ms,
-/// `tet:1600000 --order rcm` (5) 2.93 -> 3.25; by AVX2 9.7 -> 9.2 and 4.98 -> 5.22; packed, as
-/// `nodes:1000000` is, 8.1 -> 9.0.
+/// medians in turns: `--matrix nodes:1000000 --order rcm` (15 entries a row) 8.54 -> 7.23 ms; where few
+/// steps asked, too, `tet:1600000 --order rcm` (5) 2.93 -> 3.25. By AVX2 nodes 9.7 -> 9.2 and
+/// tetrahedra 4.98 -> 5.22. Packed slices: not measured by itself.
 #[inline(always)]
 pub(super) fn is_long<T: Real>(steps: usize, is_packed: bool) -> bool {
     T::WIDE && !is_packed && steps >= 8
