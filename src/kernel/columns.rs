@@ -6,7 +6,7 @@
 use super::Real;
 use super::group::{Group, WIDTH};
 use super::mat::SLICE;
-use super::stream::{AHEAD_BYTES, prefetch, prefetch_second};
+use super::stream::{AHEAD_BYTES, prefetch, prefetch_once, prefetch_second};
 
 /// Every row of a group.
 pub(super) const ALL: u32 = u32::MAX >> (SLICE - WIDTH);
@@ -57,7 +57,9 @@ pub(super) fn values<T: Real, const P: usize, const EACH: bool, const FAR: bool>
 ) -> [Group<T>; P] {
     let mut v = [Group::ZERO; P];
     for p in 0..P {
-        if FAR {
+        if T::ONCE {
+            prefetch_once(planes[p], at + ahead::<T>());
+        } else if FAR {
             prefetch_second(planes[p], at + FAR_BYTES / size_of::<T>());
         } else {
             prefetch(planes[p], at + ahead::<T>());

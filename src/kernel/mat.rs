@@ -39,6 +39,9 @@ pub struct Mat<'a, T> {
     pub(crate) index: &'a [u32],
     /// The same memory, as halves of words.
     pub(crate) halves: &'a [u16],
+    /// Some columns are as [`FAR`] says, and the processor keeps out of its outer caches what is said
+    /// to be read once: see `once.rs`.
+    pub(crate) scattered: bool,
     /// Values of each plane.
     pub(crate) planes: [&'a [T]; MAX_PLANES],
 }
@@ -50,6 +53,7 @@ impl<T> Default for Mat<'_, T> {
             slices: &[],
             index: &[],
             halves: &[],
+            scattered: false,
             planes: [&[]; MAX_PLANES],
         }
     }
@@ -179,10 +183,11 @@ impl<'a, T: Real> Mat<'a, T> {
     /// by AVX2, 2.4, 2.6, 1.8 ms on a Zen 5 by AVX-512, there 1.6M 41, 48, 18 ms: `couloir bench spmv
     /// --matrix tet:N --order random --where cpu --device none --threads 1 --flush`). What this cache
     /// holds is not asked for (Xeon by AVX-512 with 2 MiB of it, the same without `--flush`: 100K
-    /// 0.59 -> 0.37 ms, 200K 1.16 -> 0.93; with it 200K 1.90 -> 1.75).
+    /// 0.59 -> 0.37 ms, 200K 1.16 -> 0.93; with it 200K 1.90 -> 1.75). See also
+    /// `once.rs`.
     #[inline(always)]
     pub(super) fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
-        if self.slices.get(i / SLICE).is_none_or(|s| s[3] & FAR == 0) {
+        if T::ONCE || self.slices.get(i / SLICE).is_none_or(|s| s[3] & FAR == 0) {
             return;
         }
         let b = self.block(i);

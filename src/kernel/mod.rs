@@ -11,6 +11,8 @@ pub mod group;
 pub mod mat;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod medium;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod once;
 pub mod pcg_scalars;
 pub mod real;
 pub mod rows;

@@ -39,6 +39,8 @@ pub trait Real:
     /// Whether it is AVX2's, which has few registers: see `affine.rs`, `columns.rs` and
     /// `single.rs`.
     const AVX2: bool = false;
+    /// Whether matrices are asked for as read once: see `once.rs`.
+    const ONCE: bool = false;
     /// Rounds to this precision.
     fn of(x: f64) -> Self;
     /// Widens.

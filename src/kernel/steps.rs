@@ -5,7 +5,7 @@ use super::columns::{ALL, Difference, ahead, gather, values};
 use super::group::{Group, WIDTH};
 use super::mat::{GROUPS, SLICE, Sums, Terms, zero};
 use super::single::singly;
-use super::stream::prefetch;
+use super::stream::{prefetch, prefetch_once};
 
 /// Places of a step of that mask.
 #[inline(always)]
@@ -68,6 +68,9 @@ pub(super) fn fetch_edge<T: Real, const X: usize>(steps: &[[u32; 2]], i: usize, 
     }
 }
 
+/// Bytes of a line of the caches.
+const LINE_BYTES: usize = 64;
+
 /// Takes the steps of one kind, whose values begin at `value` and differences at `d`.
 /// Later differences are asked for `AHEAD`.
 #[inline(always)]
@@ -99,11 +102,13 @@ pub(super) fn steps<
         k += 1;
         let base = (i as u32).wrapping_add(base);
         if mask == u32::MAX {
-            if AHEAD {
-                prefetch(
-                    differences,
-                    *d + ahead::<T>() * size_of::<T>() / size_of::<D>(),
-                );
+            let later = *d + ahead::<T>() * size_of::<T>() / size_of::<D>();
+            if T::ONCE {
+                for row in (0..SLICE).step_by(LINE_BYTES / size_of::<D>()) {
+                    prefetch_once(differences, later + row);
+                }
+            } else if AHEAD {
+                prefetch(differences, later);
             }
             for g in 0..GROUPS {
                 let v = values::<T, P, true, false>(planes, *value + g * WIDTH, ALL, ALL);

@@ -22,6 +22,7 @@ operators!(Wide);
 impl<T: Real> Real for Wide<T> {
     members!();
     const WIDE: bool = true;
+    const ONCE: bool = T::ONCE;
     #[inline(always)]
     fn fma(self, b: Self, c: Self) -> Self {
         Self(self.0.fma(b.0, c.0))

@@ -57,6 +57,11 @@ prefetch! {
 }
 
 prefetch! {
+    /// As [`prefetch`], of what is read once: outer caches need not keep it.
+    prefetch_once, _MM_HINT_NTA, "pldl1strm"
+}
+
+prefetch! {
     /// As [`prefetch`], no further than the second-level cache.
     prefetch_second, _MM_HINT_T1, "pldl2keep"
 }

@@ -141,13 +141,16 @@ impl Layout {
         })
     }
 
-    /// Flags the slices that have 32-bit steps.
-    fn mark_far(&mut self) {
+    /// Flags the slices that have 32-bit steps, and returns whether there are any.
+    fn mark_far(&mut self) -> bool {
+        let mut found = false;
         for slice in self.slices.chunks_exact_mut(4) {
             if slice[3] & !FLAGS > 0 {
                 slice[3] |= FAR;
+                found = true;
             }
         }
+        found
     }
 }
 
@@ -211,9 +214,7 @@ impl<T: Real> Sell<T> {
     ) -> Result<(Self, Vec<u32>)> {
         check(rows, cols, row_ptr, col, planes)?;
         let mut layout = Layout::new(rows, row_ptr, col, fixed.then_some(planes))?;
-        if cols * size_of::<T>() > node.caches.second_bytes {
-            layout.mark_far();
-        }
+        let far = cols * size_of::<T>() > node.caches.second_bytes && layout.mark_far();
         let inner = inner_rows(rows, row_ptr, col);
         let planes: Vec<Rc<Buffer<T>>> = planes
             .iter()
@@ -238,6 +239,7 @@ impl<T: Real> Sell<T> {
             index_words: layout.index.len(),
             nnz: col.len(),
             inner,
+            scattered: far && node.caches.bypassed,
             usual: Box::new([usual::words(&layout.usual, same, cols, col.len()), given]),
             reads: Rc::new(Reads::of(rows, row_ptr, col, inner)),
             slices: Rc::new(node.buffer_from(&layout.slices)?),

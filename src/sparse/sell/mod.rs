@@ -60,6 +60,8 @@ pub struct Sell<T: Real> {
     index_words: usize,
     nnz: usize,
     inner: usize,
+    /// See [`Mat`].
+    scattered: bool,
     reads: Rc<Reads>,
     slices: Rc<Buffer<u32>>,
     index: Rc<Buffer<u32>>,
@@ -230,6 +232,7 @@ impl<T: Real> Sell<T> {
             slices: bytemuck::cast_slice(self.slices.share(to, from)?.host),
             index,
             halves: bytemuck::cast_slice(index),
+            scattered: self.scattered,
             ..Mat::default()
         };
         for (view, plane) in m.planes.iter_mut().zip(&self.planes) {

@@ -1,0 +1,30 @@
+//! Numbers of vectors that columns lead to in no order, and of matrices that lead there: what counts
+//! then is how much of the vector the caches hold, so matrices are asked for as read once.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::Real;
+use super::wrapped::{members, operators};
+
+/// A number that computes to the same bits. What is read in order is asked for ahead past the outer
+/// caches, and columns are not asked for: single loads, which `wide.rs` has, are enough under way.
+///
+/// Zen 5, `couloir bench spmv --matrix tet:N --order random --where cpu --device none --threads 1
+/// --flush`, medians in turns: 200K 1.10 -> 0.76 ms (without asking for columns alone 1.16 -> 0.80),
+/// 1.6M 10.3 -> 8.3 (9.6 -> 9.6). A loop that gathers that many single numbers, and does nothing else,
+/// takes 0.73 and 6.7 to 6.9. Chosen within each slice it gains half of that, for loops that are not
+/// taken cost the others registers: so it is a type.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Zeroable, Pod)]
+#[repr(transparent)]
+pub struct Once<T>(T);
+
+impl<T: Real> Real for Once<T> {
+    members!();
+    const ONCE: bool = true;
+    #[inline(always)]
+    fn fma(self, b: Self, c: Self) -> Self {
+        Self(self.0.fma(b.0, c.0))
+    }
+}
+
+operators!(Once);
