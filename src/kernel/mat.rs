@@ -183,8 +183,8 @@ impl<'a, T: Real> Mat<'a, T> {
     /// by AVX2, 2.4, 2.6, 1.8 ms on a Zen 5 by AVX-512, there 1.6M 41, 48, 18 ms: `couloir bench spmv
     /// --matrix tet:N --order random --where cpu --device none --threads 1 --flush`). What this cache
     /// holds is not asked for (Xeon by AVX-512 with 2 MiB of it, the same without `--flush`: 100K
-    /// 0.59 -> 0.37 ms, 200K 1.16 -> 0.93; with it 200K 1.90 -> 1.75). See also
-    /// `once.rs`.
+    /// 0.59 -> 0.37 ms, 200K 1.16 -> 0.93; with it 200K 1.90 -> 1.75). Another Zen 5,
+    /// twice as fast at 1.6M, is faster without: see `once.rs`.
     #[inline(always)]
     pub(super) fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
         if T::ONCE || self.slices.get(i / SLICE).is_none_or(|s| s[3] & FAR == 0) {

@@ -11,8 +11,8 @@ use super::wrapped::{members, operators};
 ///
 /// Zen 5, `couloir bench spmv --matrix tet:N --order random --where cpu --device none --threads 1
 /// --flush`, medians in turns: 200K 1.10 -> 0.76 ms (without asking for columns alone 1.16 -> 0.80),
-/// 1.6M 10.3 -> 8.3 (9.6 -> 9.6). A loop that gathers that many single numbers, and does nothing else,
-/// takes 0.73 and 6.7 to 6.9. Chosen within each slice it gains half of that, for loops that are not
+/// 1.6M 10.3 -> 8.3 (9.6 -> 9.6); in caches that were not swept 200K 0.75 -> 0.56. With `pcg` for
+/// `spmv`, 1.6M 12.5 -> 8.8. Chosen within each slice it gains half of that, for loops that are not
 /// taken cost the others registers: so it is a type.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Zeroable, Pod)]
 #[repr(transparent)]

@@ -5,8 +5,8 @@
 /// [`Soft`](crate::kernel::soft::Soft) numbers. All of them round alike: fused multiply-adds are in the
 /// source.
 ///
-/// After `scattered`, there is a path of the numbers of `once.rs`, too, for
-/// matrices that are.
+/// After `scattered`, AVX-512 has a path of the numbers of `once.rs`, too, for matrices that are
+/// [`scattered`](crate::kernel::Mat).
 ///
 /// After `fp64`, AVX-512 is left to double precision: groups in single fill AVX2's registers, and
 /// products are 1.25 times as fast by it (measured on an AMD EPYC with both).
