@@ -25,6 +25,8 @@ pub struct Tuning {
     pub matrix_group: usize,
     /// Most registers of a work-item in kernels of one matrix and one vector.
     pub registers: Option<u32>,
+    /// The same where that matrix has long rows.
+    pub long_registers: Option<u32>,
     /// Work-items of the group that adds partial results up, where the compiler has to know.
     pub adding: Option<usize>,
     /// Groups may wait for those that were started before them.
@@ -50,6 +52,7 @@ struct Entry {
     group: Option<usize>,
     matrix_group: Option<usize>,
     registers: Option<u32>,
+    long_registers: Option<u32>,
     adding: Option<usize>,
     #[serde(default)]
     waits: bool,
@@ -153,6 +156,7 @@ impl Entry {
                 group: 1,
                 matrix_group: 1,
                 registers: self.registers,
+                long_registers: self.long_registers,
                 adding,
                 waits: self.waits,
                 flush,
@@ -170,6 +174,7 @@ impl Entry {
                     group,
                     matrix_group: self.matrix_group.unwrap_or(group).min(most),
                     registers: self.registers,
+                    long_registers: self.long_registers,
                     adding,
                     waits: self.waits,
                     flush,
@@ -221,6 +226,7 @@ mod tests {
             group,
             matrix_group: group,
             registers: None,
+            long_registers: None,
             adding: None,
             waits: false,
             flush: true,
@@ -230,13 +236,14 @@ mod tests {
         assert_eq!(of(text, &device("cpu", "X")), launch(8, BLOCK, 1));
         assert_eq!(launch(4, 4, 32).group_of(true, true), 64);
         let text = "[[device]]\nmatch = \"\"\nvector = 1\nmatrix_group = 64\nregisters = 32\n\
-                    adding = 256\nflush = false\n";
+                    long_registers = 48\nadding = 256\nflush = false\n";
         let t = of(text, &device("gpu", "X"));
         assert_eq!(
             (t.group_of(false, false), t.group_of(false, true)),
             (256, 64)
         );
         assert_eq!((t.registers, t.adding), (Some(32), Some(256)));
+        assert_eq!(t.long_registers, Some(48));
         assert!(!t.flush);
         // More than the device has.
         let t = of(&text.replace("256", "512"), &device("gpu", "X"));

@@ -207,6 +207,9 @@ impl<T: Real> Engine<T> {
             None => None,
         };
         let mut site = Site::new(&self.node, kernel, label, rows, handle)?;
+        if let Some(p) = &self.program {
+            site.long = p.long(kernel.name, &kernel.shape)?;
+        }
         if self.program.is_some() {
             match self.policy {
                 Policy::Fixed(ratio) => site.tuner = Tuner::fixed(site.rows, BLOCK, ratio),

@@ -24,6 +24,8 @@ pub(super) struct Programs {
     all: Program,
     /// Kernels of one matrix and one vector, and those whose groups wait: they need few registers.
     small: Option<Program>,
+    /// The former for matrices of long rows.
+    long: Option<Program>,
 }
 
 impl Programs {
@@ -45,6 +47,13 @@ impl Programs {
             _ => &self.all,
         };
         program.kernel(&format!("{name}_kernel"))
+    }
+
+    /// The kernel `name` of that shape for matrices of long rows, if there is one of its own.
+    pub fn long(&self, name: &str, shape: &Shape) -> Result<Option<ClKernel>> {
+        let long = self.long.as_ref().filter(|_| is_small(shape));
+        let kernel = |p: &Program| p.kernel(&format!("{name}_kernel"));
+        long.map(kernel).transpose()
     }
 }
 
@@ -108,15 +117,25 @@ impl<T: Real> Engine<T> {
             Program::build(device, &source, &format!("{options} {more}"), cache)
         };
         let all = build(kernels, "-D SMALL=0".to_owned())?;
+        let few = |registers: Option<u32>, kernels: &[Kernel<T>]| {
+            let registers = registers.map(|n| format!("-cl-nv-maxrregcount={n} "));
+            let registers = registers.unwrap_or_default();
+            match t.vector {
+                1 if !kernels.is_empty() => {
+                    build(kernels, format!("{registers}-D SMALL=1")).map(Some)
+                }
+                _ => Ok(None),
+            }
+        };
         let mut small = kernels.to_vec();
         small.retain(|k| is_small(&k.shape) || t.waits && waits(k));
-        let registers = t.registers.map(|n| format!("-cl-nv-maxrregcount={n} "));
-        let registers = registers.unwrap_or_default();
-        let small = match t.vector {
-            1 if !small.is_empty() => Some(build(&small, format!("{registers}-D SMALL=1"))?),
-            _ => None,
-        };
-        Ok(Programs { all, small })
+        let mut long = small.clone();
+        long.retain(|k| t.long_registers.is_some() && is_small(&k.shape));
+        Ok(Programs {
+            all,
+            small: few(t.registers, &small)?,
+            long: few(t.long_registers, &long)?,
+        })
     }
 
     /// Starts `rows` on the device.
@@ -132,6 +151,11 @@ impl<T: Real> Engine<T> {
             return Ok(());
         };
         let t = site.tuning.unwrap_or(d.tuning);
+        let long = site
+            .long
+            .as_ref()
+            .filter(|_| o.mats.iter().any(|m| m.is_long()));
+        let kernel = long.unwrap_or(kernel);
         let k = o.first.as_ref().map_or(kernel, |f| &f.kernel).get();
         let fail = |code| d.link.error(site.kernel.name, code);
         d.link.queue.order().map_err(fail)?;

@@ -99,6 +99,8 @@ pub struct Site<T: Real> {
     /// How the CPU's rows are dealt out to threads.
     pub(super) shares: Shares,
     pub(super) handle: Option<ClKernel>,
+    /// The same for matrices of long rows, where that differs.
+    pub(super) long: Option<ClKernel>,
     /// How it is launched, unless as the device's tuning says.
     pub(super) tuning: Option<Tuning>,
     pub(super) device_partial: Vec<Buffer<T>>,
@@ -133,6 +135,7 @@ impl<T: Real> Site<T> {
             place: Place::new(label, [kernel.name, kernel.formula, T::NAME], rows),
             shares: node.pool.shares().anew(),
             handle,
+            long: None,
             tuning: None,
             device_partial: (0..device_partial)
                 .map(|_| node.buffer(rows / BLOCK))

@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use rayon::prelude::*;
 
-use super::Sell;
 use super::encode::{Encoder, Lines};
 use super::reads::Reads;
 use super::usual;
+use super::{Sell, long_rows};
 use crate::kernel::mat::{FAR, FLAGS};
 use crate::kernel::{MAX_PLANES, Real, SLICE};
 use crate::node::{BLOCK, Buffer, Node, padded};
@@ -240,6 +240,7 @@ impl<T: Real> Sell<T> {
             nnz: col.len(),
             inner,
             scattered: far && node.caches.bypassed,
+            long: long_rows(rows, layout.elements, &layout.slices),
             usual: Box::new([usual::words(&layout.usual, same, cols, col.len()), given]),
             reads: Rc::new(Reads::of(rows, row_ptr, col, inner)),
             slices: Rc::new(node.buffer_from(&layout.slices)?),

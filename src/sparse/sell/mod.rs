@@ -49,7 +49,7 @@ use reads::Reads;
 
 use super::Csr;
 use crate::Result;
-use crate::kernel::{Mat, Real, SLICE};
+use crate::kernel::{Mat, Real, SLICE, mat};
 use crate::node::{BLOCK, Buffer, Node, padded};
 
 /// One or several matrices of one pattern in unified memory.
@@ -62,6 +62,8 @@ pub struct Sell<T: Real> {
     inner: usize,
     /// See [`Mat`].
     scattered: bool,
+    /// See [`long_rows`].
+    long: bool,
     reads: Rc<Reads>,
     slices: Rc<Buffer<u32>>,
     index: Rc<Buffer<u32>>,
@@ -125,6 +127,12 @@ impl<T: Real> Sell<T> {
     /// Stored elements of a plane; some may belong to no entry.
     pub fn elements(&self) -> usize {
         self.elements
+    }
+
+    /// Whether it has many values per row, and near columns: see `long_registers` of
+    /// `cl/tuning.toml`.
+    pub(crate) fn is_long(&self) -> bool {
+        self.long
     }
 
     /// Entries.
@@ -243,3 +251,10 @@ impl<T: Real> Sell<T> {
 }
 
 const _: () = assert!(BLOCK.is_multiple_of(SLICE));
+
+/// Whether a matrix stores 8 values or more of a row, and most slices have no 32-bit differences.
+fn long_rows(rows: usize, elements: usize, slices: &[u32]) -> bool {
+    let near = slices.iter().skip(3).step_by(4);
+    let near = near.filter(|&word| word & !mat::FLAGS == 0).count();
+    rows > 0 && elements >= 8 * rows && 2 * near > slices.len() / 4
+}

@@ -318,3 +318,19 @@ fn a_plane_alone_is_its_matrix() {
         assert!(other.bytes() < both.bytes());
     }
 }
+
+#[test]
+fn rows_are_long_that_store_many_values_at_near_columns() {
+    let node = node();
+    let of = |of_a_row: usize, rows: usize, cols: usize| {
+        let a = random(&vec![of_a_row; rows], cols, 3);
+        Sell::<f64>::from_csr(&node, &a).unwrap().is_long()
+    };
+    assert!(of(12, 1000, 1000));
+    assert!(!of(5, 1000, 1000));
+    assert!(!of(12, 1000, 1 << 20));
+    assert!(!of(12, 0, 1000));
+    // Of many entries, but few values.
+    let a = grid(30, |_, _| 0.5);
+    assert!(!Sell::<f64>::fixed(&node, &a).unwrap().is_long());
+}
