@@ -25,7 +25,7 @@ pub struct Tuning {
     pub matrix_group: usize,
     /// Most registers of a work-item in kernels of one matrix and one vector.
     pub registers: Option<u32>,
-    /// The same where that matrix has long rows.
+    /// The same where that matrix has long rows: see `cl/tuning.toml`.
     pub long_registers: Option<u32>,
     /// Work-items of the group that adds partial results up, where the compiler has to know.
     pub adding: Option<usize>,

@@ -240,7 +240,7 @@ impl<T: Real> Sell<T> {
             nnz: col.len(),
             inner,
             scattered: far && node.caches.bypassed,
-            long: long_rows(rows, layout.elements, &layout.slices),
+            long: long_rows(rows, cols, layout.elements, &layout.slices),
             usual: Box::new([usual::words(&layout.usual, same, cols, col.len()), given]),
             reads: Rc::new(Reads::of(rows, row_ptr, col, inner)),
             slices: Rc::new(node.buffer_from(&layout.slices)?),

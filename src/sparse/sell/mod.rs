@@ -252,9 +252,11 @@ impl<T: Real> Sell<T> {
 
 const _: () = assert!(BLOCK.is_multiple_of(SLICE));
 
-/// Whether a matrix stores 8 values or more of a row, and most slices have no 32-bit differences.
-fn long_rows(rows: usize, elements: usize, slices: &[u32]) -> bool {
+/// Whether a matrix of about as many columns as rows stores 8 values or more of a row, and most slices
+/// have no 32-bit differences.
+fn long_rows(rows: usize, cols: usize, elements: usize, slices: &[u32]) -> bool {
     let near = slices.iter().skip(3).step_by(4);
     let near = near.filter(|&word| word & !mat::FLAGS == 0).count();
-    rows > 0 && elements >= 8 * rows && 2 * near > slices.len() / 4
+    let square = rows > 0 && cols < 2 * rows;
+    square && elements >= 8 * rows && 2 * near > slices.len() / 4
 }

@@ -327,8 +327,11 @@ fn rows_are_long_that_store_many_values_at_near_columns() {
         Sell::<f64>::from_csr(&node, &a).unwrap().is_long()
     };
     assert!(of(12, 1000, 1000));
+    // With the halo of a rank.
+    assert!(of(12, 1000, 1200));
+    assert!(!of(12, 1000, 6000));
     assert!(!of(5, 1000, 1000));
-    assert!(!of(12, 1000, 1 << 20));
+    assert!(!of(12, 1 << 17, (1 << 18) - 1));
     assert!(!of(12, 0, 1000));
     // Of many entries, but few values.
     let a = grid(30, |_, _| 0.5);
