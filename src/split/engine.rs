@@ -209,8 +209,6 @@ impl<T: Real> Engine<T> {
         let mut site = Site::new(&self.node, kernel, label, rows, handle)?;
         if let Some(p) = &self.program {
             site.long = p.long(kernel.name, &kernel.shape)?;
-        }
-        if self.program.is_some() {
             match self.policy {
                 Policy::Fixed(ratio) => site.tuner = Tuner::fixed(site.rows, BLOCK, ratio),
                 Policy::Auto if self.joint.is_some() => {}
