@@ -42,8 +42,10 @@ pub const PUT_OFF: usize = 9;
 pub const BESIDE: usize = 10;
 /// How many of [`PATTERN`] rows take that one, not rounded; below 0.5 if none does.
 pub const TAKERS: usize = 11;
+/// Which of the host's [states](LENGTH) it goes back to.
+pub const ORIGIN: usize = 12;
 /// Length of the state.
-pub const LENGTH: usize = 12;
+pub const LENGTH: usize = 13;
 
 /// Least `beta` with which a step may leave `y` to the next: rounding in `p'` is at most 16 times as
 /// large in `(p' - r') / beta`.

@@ -16,10 +16,12 @@ mod iterate;
 mod pace;
 mod solve;
 mod start;
+mod watch;
 
 use std::rc::Rc;
 
 use pace::Pace;
+use watch::Watch;
 
 use super::guess::Guess;
 use super::precond::{Factor, Pattern};
@@ -31,7 +33,7 @@ use crate::kernel::pcg_scalars::LENGTH;
 use crate::kernel::{self, Real, pcg_scalars};
 use crate::node::Buffer;
 use crate::sparse::Csr;
-use crate::split::{Engine, Finish, Glance, Place, Site};
+use crate::split::{Engine, Finish, Place, Site};
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -59,8 +61,10 @@ pub struct Pcg<T: Real> {
     p: Buffer<T>,
     s: Buffer<T>,
     /// At the state on the device: dropped before that.
-    glance: Option<Glance<T>>,
+    watch: Option<Watch<T>>,
     state: Buffer<T>,
+    /// The state of a solve that has not begun.
+    unstopped: Buffer<T>,
     begin: Site<T>,
     product: Site<T>,
     step: Site<T>,
@@ -124,7 +128,7 @@ impl<T: Real> Pcg<T> {
         let factor = factor.transpose()?;
         // Rows of the system that is iterated on.
         let m = factor.as_ref().map_or(n, Factor::rows);
-        let glance = node.device.as_deref().map(|d| Glance::new(d, LENGTH));
+        let watch = node.device.as_deref().map(Watch::new).transpose()?;
         let mut product = engine.site(kernel::pcg_product::kernel(), &name("product"), m)?;
         match &factor {
             Some(factor) => factor.keep_border(engine, &mut product),
@@ -142,11 +146,12 @@ impl<T: Real> Pcg<T> {
             p: node.buffer_with_halo(m, halo.len())?,
             s: node.buffer(m)?,
             state: node.buffer(LENGTH)?,
+            unstopped: node.buffer(LENGTH)?,
             begin: engine.site(kernel::pcg_begin::kernel(), &name("start"), n)?,
             product,
             step,
             scalars: engine.finish(pcg_scalars::scalars(), &name("scalars"))?,
-            glance: glance.transpose()?,
+            watch,
             pace: Pace::default(),
             ends_at_once: false,
         })

@@ -20,6 +20,8 @@ pub struct Link {
     pub name: String,
     /// The in-order queue; declared before the context, so released before it.
     pub queue: Queue,
+    /// Another one, for copies beside the kernels of the first, where the device does these.
+    pub beside: Option<CommandQueue>,
     /// The context.
     pub context: Context,
 }
@@ -78,10 +80,12 @@ impl Device {
             super::topology::pin(super::topology::allowed_cores());
         }
         let context = context?;
-        // SAFETY: the device belongs to the context; properties 0 make an in-order queue.
-        #[allow(deprecated)]
-        let queue = unsafe { CommandQueue::create(&context, id, 0) }
-            .map_err(|e| fail("clCreateCommandQueue", e.0))?;
+        let queue = || {
+            // SAFETY: the device belongs to the context; properties 0 make an in-order queue.
+            #[allow(deprecated)]
+            let queue = unsafe { CommandQueue::create(&context, id, 0) };
+            queue.map_err(|e| fail("clCreateCommandQueue", e.0))
+        };
         let memory = memory.unwrap_or_else(|| info.best_memory());
         if !info.offers(memory) {
             let what = format!("{} cannot share buffers in this way", info.name);
@@ -95,7 +99,8 @@ impl Device {
         let driver = Driver::new(info.software, cores, tuning.flush);
         let link = Rc::new(Link {
             name: info.name.clone(),
-            queue: Queue::new(queue, driver),
+            queue: Queue::new(queue()?, driver),
+            beside: tuning.beside.then(queue).transpose()?,
             context,
         });
         Ok(Self {

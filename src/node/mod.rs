@@ -16,7 +16,7 @@ pub mod resident;
 pub mod shares;
 pub mod topology;
 mod tree;
-mod tuning;
+pub(crate) mod tuning;
 
 pub use buffer::Buffer;
 pub use device::Device;

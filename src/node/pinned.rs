@@ -1,11 +1,15 @@
 //! Host memory that the driver has pinned, and copies between it and a buffer of the device that
 //! nobody waits for: with any other memory the driver waits for all kernels before.
 
+use std::ptr::null;
 use std::rc::Rc;
 
-use opencl3::command_queue::{enqueue_read_buffer, enqueue_svm_mem_cpy, enqueue_write_buffer};
+use opencl3::command_queue::{
+    CommandQueue, enqueue_marker_with_wait_list, enqueue_read_buffer, enqueue_svm_mem_cpy,
+    enqueue_write_buffer,
+};
 use opencl3::event::{release_event, wait_for_events};
-use opencl3::types::{CL_NON_BLOCKING, cl_event};
+use opencl3::types::{CL_NON_BLOCKING, cl_command_queue, cl_event};
 
 use super::device::Link;
 use super::memory::{Arg, Store, ZeroCopy};
@@ -62,35 +66,86 @@ impl Pinned {
     /// dropped; other commands do not know of this one.
     pub unsafe fn fetch(&mut self, from: Arg, bytes: usize) -> Result<()> {
         self.begin(bytes)?;
-        let (queue, to) = (self.link.queue.get(), self.slot.host().cast());
-        // SAFETY: buffer and slot hold `bytes` bytes (the caller's promise, and `begin`). Nobody
-        // touches the slot before the event has ended: it is waited for by whoever looks at the slot,
-        // by the next copy, and when this is dropped, before the slot is.
-        let event = unsafe {
+        let queue = self.link.queue.get();
+        // SAFETY: the caller's promise, and `begin`.
+        let event = unsafe { self.enqueue(queue, from, bytes, None) };
+        self.begun(event)
+    }
+
+    /// The same, where the [link](Link) has a queue for that, without holding up what is started later
+    /// (an H100 for 1 us, else 9).
+    ///
+    /// # Errors
+    /// As [`Pinned::fetch`].
+    ///
+    /// # Safety
+    /// As [`Pinned::fetch`]; and nothing that is started before the [`wait`](Self::wait) changes the
+    /// bytes.
+    pub unsafe fn fetch_aside(&mut self, from: Arg, bytes: usize) -> Result<()> {
+        let Some(queue) = self.link.beside.as_ref().map(CommandQueue::get) else {
+            // SAFETY: as here.
+            return unsafe { self.fetch(from, bytes) };
+        };
+        self.begin(bytes)?;
+        // SAFETY: a live queue; no event is waited for but what is in it.
+        let marked = unsafe { enqueue_marker_with_wait_list(self.link.queue.get(), 0, null()) };
+        let marked = marked.map_err(|code| self.link.error("clEnqueueMarkerWithWaitList", code))?;
+        // SAFETY: the caller's promise, and `begin`; the mark is an event of the same context.
+        let event = unsafe { self.enqueue(queue, from, bytes, Some(marked)) };
+        // SAFETY: the event of the command above, released once; what waits for it keeps it.
+        let _ = unsafe { release_event(marked) };
+        self.begun(event)
+    }
+
+    /// The same beside all that was started, where the [link](Link) has a queue for that, else after
+    /// it. Kernels may change the bytes meanwhile, of which OpenCL does not say what is found then.
+    ///
+    /// # Errors
+    /// As [`Pinned::fetch`].
+    ///
+    /// # Safety
+    /// As [`Pinned::fetch`].
+    pub unsafe fn peek(&mut self, from: Arg, bytes: usize) -> Result<()> {
+        self.settle(bytes)?;
+        let Some(queue) = self.link.beside.as_ref().map(CommandQueue::get) else {
+            // SAFETY: as here.
+            return unsafe { self.fetch(from, bytes) };
+        };
+        // SAFETY: as in `fetch`.
+        let event = unsafe { self.enqueue(queue, from, bytes, None) };
+        self.begun(event)
+    }
+
+    /// A copy of the first `bytes` bytes of `from`, in `queue`, `after` an event; its own event.
+    ///
+    /// # Safety
+    /// As [`Pinned::fetch`]; no copy is under way, and the slot is as long.
+    unsafe fn enqueue(
+        &mut self,
+        queue: cl_command_queue,
+        from: Arg,
+        bytes: usize,
+        after: Option<cl_event>,
+    ) -> std::result::Result<cl_event, i32> {
+        let to = self.slot.host().cast();
+        let (count, list) = match &after {
+            Some(event) => (1, &raw const *event),
+            None => (0, null()),
+        };
+        // SAFETY: buffer and slot hold `bytes` bytes (the caller's promise). Nobody touches the slot
+        // before the event has ended: it is waited for by whoever looks at the slot, by the next
+        // copy, and when this is dropped, before the slot is. The list has `count` live events.
+        unsafe {
             match from {
-                Arg::Mem(mem) => enqueue_read_buffer(
-                    queue,
-                    mem,
-                    CL_NON_BLOCKING,
-                    0,
-                    bytes,
-                    to,
-                    0,
-                    std::ptr::null(),
-                ),
-                Arg::Svm(p) => enqueue_svm_mem_cpy(
-                    queue,
-                    CL_NON_BLOCKING,
-                    to,
-                    p.cast(),
-                    bytes,
-                    0,
-                    std::ptr::null(),
-                ),
+                Arg::Mem(mem) => {
+                    enqueue_read_buffer(queue, mem, CL_NON_BLOCKING, 0, bytes, to, count, list)
+                }
+                Arg::Svm(p) => {
+                    enqueue_svm_mem_cpy(queue, CL_NON_BLOCKING, to, p.cast(), bytes, count, list)
+                }
                 Arg::None | Arg::Words(_) => Err(-38),
             }
-        };
-        self.begun(event)
+        }
     }
 
     /// Starts to copy the first `bytes` bytes to the buffer `to`, before all that is started later.
@@ -106,25 +161,12 @@ impl Pinned {
         // SAFETY: as in `fetch`.
         let event = unsafe {
             match to {
-                Arg::Mem(mem) => enqueue_write_buffer(
-                    queue,
-                    mem,
-                    CL_NON_BLOCKING,
-                    0,
-                    bytes,
-                    from,
-                    0,
-                    std::ptr::null(),
-                ),
-                Arg::Svm(p) => enqueue_svm_mem_cpy(
-                    queue,
-                    CL_NON_BLOCKING,
-                    p.cast(),
-                    from,
-                    bytes,
-                    0,
-                    std::ptr::null(),
-                ),
+                Arg::Mem(mem) => {
+                    enqueue_write_buffer(queue, mem, CL_NON_BLOCKING, 0, bytes, from, 0, null())
+                }
+                Arg::Svm(p) => {
+                    enqueue_svm_mem_cpy(queue, CL_NON_BLOCKING, p.cast(), from, bytes, 0, null())
+                }
                 Arg::None | Arg::Words(_) => Err(-38),
             }
         };
@@ -146,10 +188,14 @@ impl Pinned {
     }
 
     fn begin(&mut self, bytes: usize) -> Result<()> {
-        assert!(bytes <= self.bytes, "the memory is as long as the copy");
-        self.wait()?;
+        self.settle(bytes)?;
         let ordered = self.link.queue.order();
         ordered.map_err(|code| self.link.error("a kernel", code))
+    }
+
+    fn settle(&mut self, bytes: usize) -> Result<()> {
+        assert!(bytes <= self.bytes, "the memory is as long as the copy");
+        self.wait()
     }
 
     fn begun(&mut self, event: std::result::Result<cl_event, i32>) -> Result<()> {

@@ -31,6 +31,8 @@ pub struct Tuning {
     pub adding: Option<usize>,
     /// Groups may wait for those that were started before them.
     pub waits: bool,
+    /// A copy of another queue runs beside the kernels of the first.
+    pub beside: bool,
     /// The driver has to be told to start what is in the queue.
     pub flush: bool,
 }
@@ -56,6 +58,8 @@ struct Entry {
     adding: Option<usize>,
     #[serde(default)]
     waits: bool,
+    #[serde(default)]
+    beside: bool,
     flush: Option<bool>,
 }
 
@@ -159,6 +163,7 @@ impl Entry {
                 long_registers: self.long_registers,
                 adding,
                 waits: self.waits,
+                beside: self.beside,
                 flush,
             },
             PerItem::Vector => {
@@ -177,6 +182,7 @@ impl Entry {
                     long_registers: self.long_registers,
                     adding,
                     waits: self.waits,
+                    beside: self.beside,
                     flush,
                 }
             }
@@ -185,8 +191,30 @@ impl Entry {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
+
+    /// Runs `test` of this program in another process, whose devices have these launch parameters:
+    /// they are fixed for a process. `mark` is set there.
+    pub(crate) fn launched(launch: &str, test: &str, mark: &str) {
+        static FILES: AtomicUsize = AtomicUsize::new(0);
+        let number = FILES.fetch_add(1, Ordering::Relaxed);
+        let name = format!("couloir-launch-{}-{number}.toml", std::process::id());
+        let file = std::env::temp_dir().join(name);
+        std::fs::write(&file, format!("[[device]]\nmatch = \"\"\n{launch}\n")).unwrap();
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([test, "--exact"])
+            .env(VARIABLE, &file)
+            .env(mark, "1")
+            .output()
+            .unwrap();
+        std::fs::remove_file(&file).unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let passed = output.status.success() && text.contains("1 passed");
+        assert!(passed, "{launch}: {text}");
+    }
 
     fn device(kind: &'static str, name: &str) -> DeviceInfo {
         DeviceInfo {
@@ -229,6 +257,7 @@ mod tests {
             long_registers: None,
             adding: None,
             waits: false,
+            beside: false,
             flush: true,
         };
         assert_eq!(of(text, &device("gpu", "X")), launch(4, 4, 32));
@@ -236,7 +265,7 @@ mod tests {
         assert_eq!(of(text, &device("cpu", "X")), launch(8, BLOCK, 1));
         assert_eq!(launch(4, 4, 32).group_of(true, true), 64);
         let text = "[[device]]\nmatch = \"\"\nvector = 1\nmatrix_group = 64\nregisters = 32\n\
-                    long_registers = 48\nadding = 256\nflush = false\n";
+                    long_registers = 48\nadding = 256\nbeside = true\nflush = false\n";
         let t = of(text, &device("gpu", "X"));
         assert_eq!(
             (t.group_of(false, false), t.group_of(false, true)),
@@ -244,7 +273,7 @@ mod tests {
         );
         assert_eq!((t.registers, t.adding), (Some(32), Some(256)));
         assert_eq!(t.long_registers, Some(48));
-        assert!(!t.flush);
+        assert!(t.beside && !t.flush);
         // More than the device has.
         let t = of(&text.replace("256", "512"), &device("gpu", "X"));
         assert_eq!(t.adding, None);

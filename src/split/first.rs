@@ -103,6 +103,7 @@ pub(super) mod tests {
     use super::*;
     use crate::kernel::pcg_scalars::{self, ALPHA, BOUND, LATER, LENGTH, STOP, WEIGHT};
     use crate::kernel::{dot, pcg_step};
+    use crate::node::tuning::tests::launched;
     use crate::node::{Config, DeviceChoice, MemoryKind, opencl};
     use crate::split::{Operands, Policy};
 
@@ -213,8 +214,6 @@ pub(super) mod tests {
         if !opencl::devices().is_ok_and(|all| !all.is_empty()) {
             return eprintln!("SKIPPED: no device");
         }
-        let name = format!("couloir-waits-{}.toml", std::process::id());
-        let file = std::env::temp_dir().join(name);
         let of_one = "vector = 8\nrows = \"block\"";
         // As on a GPU.
         let of_many = "vector = 1\nrows = \"vector\"\nadding = 1";
@@ -222,19 +221,8 @@ pub(super) mod tests {
         // PoCL 3.1 mixes up what larger groups add on 32-bit ARM.
         let most = if cfg!(target_arch = "arm") { 1 } else { 2 };
         for launch in all.take(most) {
-            let text = format!("[[device]]\nmatch = \"\"\n{launch}\nwaits = true\n");
-            std::fs::write(&file, text).unwrap();
             let own = "split::first::tests::scalars_left_to_the_step_are_the_same_bits";
-            let output = std::process::Command::new(std::env::current_exe().unwrap())
-                .args([own, "--exact"])
-                .env("COULOIR_TUNING", &file)
-                .env(WAITS, "1")
-                .output()
-                .unwrap();
-            let text = String::from_utf8_lossy(&output.stdout);
-            let passed = output.status.success() && text.contains("1 passed");
-            assert!(passed, "{launch}: {text}");
+            launched(&format!("{launch}\nwaits = true"), own, WAITS);
         }
-        std::fs::remove_file(&file).unwrap();
     }
 }

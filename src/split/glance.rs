@@ -39,6 +39,43 @@ impl<T: Real> Glance<T> {
         unsafe { self.slot.fetch(from, self.slot.bytes()) }
     }
 
+    /// The same; where the device reads beside its kernels, those that are started later go on
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// As [`Glance::start`].
+    ///
+    /// # Safety
+    /// As [`Glance::start`]; and no kernel that is started before the [`end`](Self::end) changes the
+    /// buffer.
+    pub(crate) unsafe fn start_aside(&mut self, buffer: &Buffer<T>) -> Result<()> {
+        let from = buffer.share(usize::MAX, usize::MAX)?.device;
+        // SAFETY: as above, and the caller's promise.
+        unsafe { self.slot.fetch_aside(from, self.slot.bytes()) }
+    }
+
+    /// Starts to read `buffer` as it is, beside the kernels that change it, where the device does that.
+    /// OpenCL does not say what a command reads that another one is writing, so that this is a hint.
+    ///
+    /// # Errors
+    /// As [`Glance::start`].
+    ///
+    /// # Safety
+    /// As [`Glance::start`].
+    pub(crate) unsafe fn peek(&mut self, buffer: &Buffer<T>) -> Result<()> {
+        let from = buffer.share(usize::MAX, usize::MAX)?.device;
+        // SAFETY: as above.
+        unsafe { self.slot.peek(from, self.slot.bytes()) }
+    }
+
+    /// Returns when nothing is being read or put.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub(crate) fn wait(&mut self) -> Result<()> {
+        self.slot.wait()
+    }
+
     /// Starts to put `values` at the beginning of `buffer`, the device's from now on, before all that
     /// is started later.
     ///

@@ -72,14 +72,17 @@ impl<T: Real> Totals<T> {
             // What no group reads may be any list.
             *arg = lists[k.min(lists.len() - 1)];
         }
+        // What is read of the question before is read before this one's kernel.
+        glance.wait()?;
         let fail = |code| d.link.error("totals", code);
         let (kernel, queue) = (self.kernel.get(), &d.link.queue);
         queue.order().map_err(fail)?;
         set_args(kernel, 0, &args, &[left.parts, left.rests, maxima]).map_err(fail)?;
         let items = lists.len() * self.group;
         queue.start(kernel, items, self.group).map_err(fail)?;
-        // SAFETY: the sums are the device's alone, and dropped after the glance.
-        unsafe { glance.start(sums) }?;
+        // SAFETY: the sums are the device's alone, dropped after the glance, and changed by the kernel
+        // above alone.
+        unsafe { glance.start_aside(sums) }?;
         self.turn.set(self.turn.get() + 1);
         Ok(())
     }

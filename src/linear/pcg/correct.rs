@@ -1,6 +1,7 @@
 //! `A d = r` to a part of `r`: the inner solves of a [refinement](crate::linear::Refine).
 
 use super::Pcg;
+use super::iterate::Begin;
 use super::start::Start;
 use crate::Result;
 use crate::kernel::Real;
@@ -76,7 +77,14 @@ impl<T: Real> Pcg<T> {
         let weight = bb / rr;
         let mut state = [T::ZERO; LENGTH];
         (state[WEIGHT], state[BOUND]) = (T::of(weight), T::of(tolerance.powi(2) * bb));
-        let state = self.iterate(engine, &state, bb, [true, multiplied], most)?;
+        let begin = Begin {
+            rr: bb,
+            anew: true,
+            multiplied,
+            checked: false,
+            most,
+        };
+        let (state, _) = self.iterate(engine, &state, begin)?;
         let done = Correction {
             iterations: state[ITERATIONS].f64() as usize,
             // Without curvature a direction is round-off.

@@ -1,6 +1,7 @@
 //! The iterations of a solve between two looks at its true residual.
 
 use super::Pcg;
+use super::watch::{Leg, Watch};
 use crate::Result;
 use crate::kernel::Real;
 use crate::kernel::pcg_scalars::{
@@ -12,85 +13,135 @@ use crate::split::{Engine, First, Operands, Traffic};
 /// The scalars of a solve: see [`pcg_scalars`](crate::kernel::pcg_scalars).
 pub(super) type State<T> = [T; LENGTH];
 
+/// What iterations begin with.
+#[derive(Clone, Copy)]
+pub(super) struct Begin {
+    /// The squared residual.
+    pub rr: f64,
+    /// The solve has begun anew.
+    pub anew: bool,
+    /// The first product is under way.
+    pub multiplied: bool,
+    /// The true residual is asked for at their end.
+    pub checked: bool,
+    /// Most iterations.
+    pub most: usize,
+}
+
 impl<T: Real> Pcg<T> {
-    /// At most `most` iterations from `state`, where the squared residual is `rr`, until the
-    /// recurrence falls below its bound; what the state is then. Whether the solve has `begun` anew,
-    /// and whether it is `multiplied`, that is, the first product under way.
+    /// Iterations from `state` until the recurrence falls below its bound; what the state is then, and
+    /// whether the true residual is under way.
     ///
     /// Where the device does all the work, it is asked for its state at a few [looks](super::pace),
     /// and the answer is read when the next iteration is under way, so that it never waits for the
-    /// host; iterations after the last do nothing.
+    /// host; iterations after the last do nothing. Where it is [watched](super::watch), the host starts
+    /// a step when it has seen that the one before is not the last, and looks when it is.
     pub(super) fn iterate(
         &mut self,
         engine: &Engine<T>,
         state: &State<T>,
-        rr: f64,
-        [begun, multiplied]: [bool; 2],
-        most: usize,
-    ) -> Result<State<T>> {
-        self.put(engine, state)?;
-        let put_off = state[PUT_OFF].f64();
-        let begin = state[ITERATIONS].f64();
+        begin: Begin,
+    ) -> Result<(State<T>, bool)> {
         let mut state = *state;
-        let (mut calls, mut done) = (0, 0);
+        self.watch.iter_mut().for_each(|w| w.number(&mut state));
+        self.put(engine, &state)?;
+        let put_off = state[PUT_OFF].f64();
+        let (rr, before) = (begin.rr, state[ITERATIONS].f64());
+        let (mut products, mut steps, mut done) = (0, 0, 0);
         let mut look = self.pace.first(rr, state[BOUND].f64());
-        // Whether the device was asked for the state of the iteration before.
-        let mut asked = false;
-        for n in 1..=most {
-            if n > 1 || !multiplied {
+        // Whether the device goes on alone, and was asked for the state of the iteration before.
+        let (mut ahead, mut asked) = (false, false);
+        let mut residual = false;
+        let beside = self.watch.as_ref().is_some_and(Watch::is_beside);
+        for n in 1..=begin.most {
+            let watched = ahead && beside && n > look;
+            if let (Some(watch), true) = (&mut self.watch, watched) {
+                // SAFETY: the state is dropped after the watch, and read after a look alone.
+                unsafe { watch.peek(&self.state) }?;
+            }
+            if n > 1 || !begin.multiplied {
                 self.product(engine)?;
             }
-            let before = match &self.factor {
-                _ if !begun || n > 1 => &self.step,
+            products = n;
+            if let (Some(watch), true) = (&mut self.watch, watched) {
+                let leg = Leg {
+                    rr,
+                    before,
+                    started: n - 1,
+                };
+                // SAFETY: as above.
+                let next = unsafe { watch.peeked(&self.state, leg, &mut self.pace) }?;
+                look = match next {
+                    Some(next) => next,
+                    None => {
+                        residual = begin.checked && self.factor.is_none();
+                        self.look_after(engine, &mut state, residual)?;
+                        done = (state[ITERATIONS].f64() - before) as usize;
+                        let rr_now = (state[WEIGHT] * state[NEXT]).f64();
+                        let next = self.pace.next(rr, rr_now, state[BOUND].f64(), done);
+                        if state[STOP] > T::ZERO {
+                            break;
+                        }
+                        if std::mem::take(&mut residual) {
+                            // That took the product's place.
+                            self.product(engine)?;
+                        }
+                        next
+                    }
+                };
+            }
+            let before_step = match &self.factor {
+                _ if !begin.anew || n > 1 => &self.step,
                 Some(factor) => factor.start(),
                 None => &self.begin,
             };
-            let sums = [(before, 0), (&self.product, 0), (&self.product, 1)];
+            let sums = [(before_step, 0), (&self.product, 0), (&self.product, 1)];
             // A call that is measured must not be one that finds nothing to do.
             let measured = self.product.to_be_measured() || self.step.to_be_measured();
-            let now = measured || n == most;
+            let now = measured || n == begin.most;
             let (scalars, state_of) = (&mut self.scalars, &mut self.state);
             let first = match now {
                 true => None,
                 false => engine.leave_to(&self.step, scalars, &sums, state_of)?,
             };
-            let ahead = first.is_some() || engine.reduce(scalars, &sums, state_of)?;
-            match &mut self.glance {
+            ahead = first.is_some() || engine.reduce(scalars, &sums, state_of)?;
+            match &mut self.watch {
                 // It is there while the step runs.
-                // SAFETY: the state is read after the end alone, and dropped after the glance.
-                Some(glance) if ahead && now => unsafe { glance.start(&self.state) }?,
+                // SAFETY: as above; a step does not change it, unless it is left to that.
+                Some(watch) if ahead && now => unsafe { watch.look_aside(&self.state) }?,
                 _ => {}
             }
             self.step(engine, first)?;
-            let seen = match &mut self.glance {
-                Some(glance) if ahead && (now || asked) => Some(glance.end()?),
+            steps = n;
+            let seen = match &mut self.watch {
+                Some(watch) if ahead && (now || asked) => Some(watch.looked()?),
                 Some(_) if ahead => None,
                 _ => Some(&self.state.read()?[..LENGTH]),
             };
-            (calls, asked) = (n, false);
+            asked = false;
             if let Some(seen) = seen {
                 state.copy_from_slice(seen);
-                done = (state[ITERATIONS].f64() - begin) as usize;
+                done = (state[ITERATIONS].f64() - before) as usize;
                 let rr_now = (state[WEIGHT] * state[NEXT]).f64();
                 look = self.pace.next(rr, rr_now, state[BOUND].f64(), done);
                 if state[STOP] > T::ZERO {
                     break;
                 }
             }
-            match &mut self.glance {
-                Some(glance) if ahead && n >= look => {
+            match &mut self.watch {
+                Some(watch) if ahead && !beside && n >= look => {
                     // SAFETY: as above.
-                    unsafe { glance.start(&self.state) }?;
+                    unsafe { watch.look(&self.state) }?;
                     asked = true;
                 }
                 _ => {}
             }
         }
         // The product that shows that there is nothing left to do is done, too.
-        let broken = usize::from(state[ALPHA] <= T::ZERO);
-        let idle = calls.saturating_sub(done + broken) as u64;
-        self.product.did_nothing(idle);
-        self.step.did_nothing(idle);
+        done += usize::from(state[ALPHA] <= T::ZERO);
+        self.product
+            .did_nothing(products.saturating_sub(done) as u64);
+        self.step.did_nothing(steps.saturating_sub(done) as u64);
         if state[LATER] > T::ZERO {
             // A step after the end gives `y` what it is owed, and nothing else is done.
             (state[STOP], state[OWED], state[LATER]) = (T::of(2.0), owed(&state), T::ZERO);
@@ -98,22 +149,45 @@ impl<T: Real> Pcg<T> {
             self.put(engine, &state)?;
             self.step(engine, None)?;
             self.step.did_nothing(1);
+            residual = false;
         }
         let put_off = state[PUT_OFF].f64() - put_off;
         self.step.spared(Traffic {
             updated_bytes: put_off * (self.r.len() * size_of::<T>()) as f64,
             ..Traffic::default()
         });
-        Ok(state)
+        Ok((state, residual))
+    }
+
+    /// Looks at the `state` of a device that does all the work, which computes the `residual`
+    /// meanwhile.
+    fn look_after(
+        &mut self,
+        engine: &Engine<T>,
+        state: &mut State<T>,
+        residual: bool,
+    ) -> Result<()> {
+        if let Some(watch) = &mut self.watch {
+            // SAFETY: the state is dropped after the watch, and read after a look alone; a residual
+            // does not change it.
+            unsafe { watch.look_aside(&self.state) }?;
+        }
+        if residual {
+            self.residual(engine)?;
+        }
+        if let Some(watch) = &mut self.watch {
+            state.copy_from_slice(watch.looked()?);
+        }
+        Ok(())
     }
 
     /// The state of the next call.
     fn put(&mut self, engine: &Engine<T>, state: &State<T>) -> Result<()> {
         let on_the_device = self.on_the_device(engine);
-        if let (Some(glance), true) = (&mut self.glance, on_the_device) {
-            // SAFETY: the state is dropped after the glance, and as long; the host asks for no part of
-            // it before a glance that starts later has ended.
-            return unsafe { glance.put(&mut self.state, state) };
+        if let (Some(watch), true) = (&mut self.watch, on_the_device) {
+            // SAFETY: the state is dropped after the watch, and as long; the host asks for no part of
+            // it before a look that begins later has ended.
+            return unsafe { watch.put(&mut self.state, state) };
         }
         let (_, host) = self.state.split_at(0, false)?;
         host.rows[..LENGTH].copy_from_slice(state);
@@ -143,8 +217,8 @@ impl<T: Real> Pcg<T> {
     pub(super) fn multiply_ahead(&mut self, engine: &Engine<T>) -> Result<bool> {
         let unwatched = engine.runs_unwatched(&self.product) && self.on_the_device(engine);
         if unwatched {
-            self.put(engine, &[T::ZERO; LENGTH])?;
-            self.product(engine)?;
+            self.unstopped.share(usize::MAX, usize::MAX)?;
+            self.multiply(engine, true)?;
         }
         Ok(unwatched)
     }
@@ -152,11 +226,16 @@ impl<T: Real> Pcg<T> {
     /// Whether the device, one with memory of its own, does the iterations.
     fn on_the_device(&self, engine: &Engine<T>) -> bool {
         let alone = engine.is_the_devices(&self.step) && engine.comm().size() == 1;
-        alone && self.glance.is_some() && engine.node.memory == MemoryKind::Discrete
+        alone && self.watch.is_some() && engine.node.memory == MemoryKind::Discrete
     }
 
     /// `s = A p`, or `G A G^T p`.
     fn product(&mut self, engine: &Engine<T>) -> Result<()> {
+        self.multiply(engine, false)
+    }
+
+    /// The same, where it is the `first` before there is a state to ask.
+    fn multiply(&mut self, engine: &Engine<T>, first: bool) -> Result<()> {
         let beside = &self.system.beside;
         // Of the diagonal, the row's own share.
         let (matrix, x, halo, own) = match &mut self.factor {
@@ -174,7 +253,10 @@ impl<T: Real> Pcg<T> {
                 gather: &[x],
                 mats: &[matrix],
                 scalars: &[T::of(own)],
-                state: Some(&self.state),
+                state: Some(match first {
+                    true => &self.unstopped,
+                    false => &self.state,
+                }),
                 halo,
                 ..Operands::default()
             },

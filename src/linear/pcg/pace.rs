@@ -4,7 +4,8 @@
 //! the rate so far. A forecast of the whole fails, for the residual of conjugate gradients goes up
 //! and down: solves of one flow took 17 to 61 iterations in turns. So a look comes after a part of
 //! what is foreseen, and what it shows is foreseen anew; where solves are alike, the first one comes
-//! when the shortest of the last few was at its end.
+//! when the shortest of the last few was at its end. Devices that are [watched](super::watch) beside
+//! their kernels are looked at when the last iteration has been seen.
 
 /// What part of the iterations that are foreseen goes by before the first look, and before another;
 /// and most iterations.

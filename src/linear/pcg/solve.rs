@@ -3,6 +3,7 @@
 //! last check, and then checks. Where the residual has not come down as the recurrence says, the
 //! true one replaces it.
 
+use super::iterate::Begin;
 use super::start::{Entered, Start};
 use super::{Pcg, Solution};
 use crate::Result;
@@ -146,14 +147,22 @@ impl<T: Real> Pcg<T> {
             // Below round-off the recurrence leads astray, and far below `rr` nobody knows.
             let leg = bound.max(round_off).max((LEG * T::EPSILON).powi(2) * rr);
             (state[WEIGHT], state[BOUND], state[STOP]) = (T::of(weight), T::of(leg), T::ZERO);
-            let most = max_iterations - s.iterations;
-            let how = [start != Start::Same, std::mem::take(&mut multiplied)];
-            state = self.iterate(engine, &state, rr, how, most)?;
+            let begin = Begin {
+                rr,
+                anew: start != Start::Same,
+                multiplied: std::mem::take(&mut multiplied),
+                checked: true,
+                most: max_iterations - s.iterations,
+            };
+            let (now, residual) = self.iterate(engine, &state, begin)?;
+            state = now;
             if let Some(factor) = &mut self.factor {
                 factor.end(engine, &mut self.system.y)?;
             }
             let before = rr;
-            self.residual(engine)?;
+            if !residual {
+                self.residual(engine)?;
+            }
             let asked = engine.ask([&mut self.system.check])?;
             left = self.system.leaves_ahead(engine);
             if left {

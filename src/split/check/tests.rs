@@ -117,6 +117,7 @@ fn plain() -> Tuning {
         long_registers: None,
         adding: None,
         waits: true,
+        beside: false,
         flush: true,
     }
 }

@@ -1,0 +1,263 @@
+//! What the host knows of iterations that the device does alone: what they have come to, exactly, at
+//! a few looks that hold the device up; and, where it is watched beside its kernels, when they seem
+//! to have come to their end. What is seen there decides when to look, and nothing else.
+
+use super::iterate::State;
+use super::pace::Pace;
+use crate::Result;
+use crate::kernel::Real;
+use crate::kernel::pcg_scalars::{BOUND, ITERATIONS, LENGTH, NEXT, ORIGIN, STOP, WEIGHT};
+use crate::node::{Buffer, Device};
+use crate::split::Glance;
+
+/// States that are told apart.
+const ORIGINS: f64 = 1e6;
+/// How often in a row the device is seen to be behind, 10 us each on an H100, before a look.
+const PATIENCE: usize = 64;
+/// In long solves, this part of the iterations goes by unseen.
+const SELDOM: usize = 16;
+
+/// Looks at the state on the device.
+pub(super) struct Watch<T: Real> {
+    glance: Glance<T>,
+    /// Beside the kernels.
+    peek: Option<Glance<T>>,
+    patience: usize,
+    /// Number of the state that the host has given last.
+    origin: f64,
+}
+
+/// A leg of iterations, and how many of them are under way.
+#[derive(Clone, Copy)]
+pub(super) struct Leg {
+    /// Squared residual where it began.
+    pub rr: f64,
+    /// Iterations of the solve before.
+    pub before: f64,
+    /// Iterations that were started.
+    pub started: usize,
+}
+
+impl<T: Real> Watch<T> {
+    /// Of a state on that device.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn new(device: &Device) -> Result<Self> {
+        Ok(Self {
+            glance: Glance::new(device, LENGTH)?,
+            peek: match device.tuning.beside {
+                true => Some(Glance::new(device, LENGTH)?),
+                false => None,
+            },
+            patience: PATIENCE,
+            origin: 0.0,
+        })
+    }
+
+    /// Whether the device is watched beside its kernels.
+    pub fn is_beside(&self) -> bool {
+        self.peek.is_some()
+    }
+
+    /// Numbers `state`, which is given to the device next.
+    pub fn number(&mut self, state: &mut State<T>) {
+        self.origin = self.origin % ORIGINS + 1.0;
+        state[ORIGIN] = T::of(self.origin);
+    }
+
+    /// Gives the device a `state`, in `buffer`.
+    ///
+    /// # Errors
+    /// The device failed.
+    ///
+    /// # Safety
+    /// As for [`Watch::look`]; the host asks for no part of the buffer before a look that begins later
+    /// has ended.
+    pub unsafe fn put(&mut self, buffer: &mut Buffer<T>, state: &State<T>) -> Result<()> {
+        // SAFETY: the caller's promise; the glance is as long.
+        unsafe { self.glance.put(buffer, state) }
+    }
+
+    /// Begins to look at the state in `buffer` after all that was started.
+    ///
+    /// # Errors
+    /// The device failed.
+    ///
+    /// # Safety
+    /// The buffer outlives this, and is the device's until the end of the look.
+    pub unsafe fn look(&mut self, buffer: &Buffer<T>) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.glance.start(buffer) }
+    }
+
+    /// The same of a state that nothing changes before the end of the look.
+    ///
+    /// # Errors
+    /// The device failed.
+    ///
+    /// # Safety
+    /// As for [`Watch::look`].
+    pub unsafe fn look_aside(&mut self, buffer: &Buffer<T>) -> Result<()> {
+        // SAFETY: the caller's promises.
+        unsafe { self.glance.start_aside(buffer) }
+    }
+
+    /// What a look has shown.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn looked(&mut self) -> Result<&[T]> {
+        self.glance.end()
+    }
+
+    /// Begins to watch the state in `buffer`, which kernels may be changing.
+    ///
+    /// # Errors
+    /// The device failed.
+    ///
+    /// # Safety
+    /// As for [`Watch::look`].
+    pub unsafe fn peek(&mut self, buffer: &Buffer<T>) -> Result<()> {
+        match &mut self.peek {
+            // SAFETY: the caller's promise.
+            Some(peek) => unsafe { peek.peek(buffer) },
+            None => Ok(()),
+        }
+    }
+
+    /// What is seen there, once no more than the last iteration of `leg` is before the device: when to
+    /// watch again, or None where the solve seems to be over, or nothing was seen.
+    ///
+    /// # Errors
+    /// The device failed.
+    ///
+    /// # Safety
+    /// As for [`Watch::look`].
+    pub unsafe fn peeked(
+        &mut self,
+        buffer: &Buffer<T>,
+        leg: Leg,
+        pace: &mut Pace,
+    ) -> Result<Option<usize>> {
+        let Some(peek) = &mut self.peek else {
+            return Ok(None);
+        };
+        for _ in 0..self.patience {
+            let state = peek.end()?;
+            if state[ORIGIN].f64() == self.origin {
+                if state[STOP] > T::ZERO {
+                    return Ok(None);
+                }
+                let done = (state[ITERATIONS].f64() - leg.before) as usize;
+                if done >= leg.started {
+                    let rr = (state[WEIGHT] * state[NEXT]).f64();
+                    let next = pace.next(leg.rr, rr, state[BOUND].f64(), done);
+                    return Ok(Some(next.min(done + 1 + done / SELDOM)));
+                }
+            }
+            // SAFETY: the caller's promise.
+            unsafe { peek.peek(buffer) }?;
+        }
+        peek.end()?;
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::linear::{Pcg, Solution};
+    use crate::node::tuning::tests::launched;
+    use crate::node::{Config, DeviceChoice, MemoryKind, opencl};
+    use crate::sparse::Csr;
+    use crate::split::{Engine, Policy};
+
+    /// Set in the process whose devices are watched beside their kernels.
+    const BESIDE: &str = "COULOIR_TEST_BESIDE";
+
+    /// Seven points in a box of k^3, and something on the diagonal.
+    fn laplacian(k: usize) -> Csr {
+        let row = |i: usize, row: &mut Vec<(u32, f64)>| {
+            for (stride, at) in [(1, i % k), (k, i / k % k), (k * k, i / k / k)] {
+                row.extend((at > 0).then(|| ((i - stride) as u32, -1.0)));
+                row.extend((at + 1 < k).then(|| ((i + stride) as u32, -1.0)));
+            }
+            row.push((i as u32, 6.01));
+            row.sort_unstable_by_key(|e| e.0);
+        };
+        Csr::from_rows(k * k * k, k * k * k, row)
+    }
+
+    /// Solves, one after the other, and all that they leave; and how often the residual was asked for.
+    fn solves(config: &Config, patience: Option<usize>) -> (Vec<Solution>, Vec<u64>, u64) {
+        let engine = Engine::<f64>::open(config, Policy::Fixed(1.0)).unwrap();
+        let a = laplacian(12);
+        let mut solver = Pcg::new(&engine, &a, false).unwrap();
+        if let (Some(patience), Some(watch)) = (patience, &mut solver.watch) {
+            assert!(watch.is_beside());
+            watch.patience = patience;
+        }
+        let mut x = engine.node.buffer(a.rows).unwrap();
+        let (mut all, mut bits) = (Vec::new(), Vec::new());
+        for (k, tolerance) in [1e-3, 1e-10, 1e-6, 1e-12].into_iter().enumerate() {
+            let b: Vec<f64> = (0..a.rows).map(|i| ((i * (k + 2)) as f64).sin()).collect();
+            let mut b = engine.node.buffer_from(&b).unwrap();
+            let s = solver.solve(&engine, &mut b, &mut x, tolerance, 0.0, 500);
+            all.push(s.unwrap());
+            bits.extend(x.read().unwrap().iter().map(|x| x.to_bits()));
+        }
+        let sites = solver.sites();
+        let residual = sites.iter().find(|s| s.label == "poisson residual");
+        (all, bits, residual.unwrap().stats.calls)
+    }
+
+    #[test]
+    fn who_watches_gets_the_same_bits_as_who_waits() {
+        let on = |device, memory| Config {
+            device,
+            threads: Some(1),
+            memory,
+            ..Config::default()
+        };
+        let (want, bits, looks) = solves(&on(DeviceChoice::None, None), None);
+        assert!(
+            want.iter().all(|s| s.converged && s.iterations > 4),
+            "{want:?}"
+        );
+        let beside = std::env::var_os(BESIDE).is_some();
+        let devices = opencl::devices().unwrap_or_default();
+        let discrete = |d: &&opencl::DeviceInfo| d.fp64 && d.offers(MemoryKind::Discrete);
+        for d in devices.iter().filter(discrete) {
+            let config = on(DeviceChoice::Index(d.index), Some(MemoryKind::Discrete));
+            // Alarmed at each iteration, at those behind which the device is far, or at the end alone.
+            for patience in [0, 1, super::PATIENCE] {
+                let (got, got_bits, asked) = solves(&config, beside.then_some(patience));
+                let same = got == want && got_bits == bits;
+                assert!(
+                    same,
+                    "{} with patience {patience}: {got:?}, {want:?}",
+                    d.name
+                );
+                // Each alarm computes the residual.
+                if beside && patience == 0 {
+                    assert!(asked > 2 * looks, "{}: {asked} for {looks}", d.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_device_may_be_watched_beside_its_kernels() {
+        if !opencl::devices().is_ok_and(|all| !all.is_empty()) {
+            return eprintln!("SKIPPED: no device");
+        }
+        let own = "linear::pcg::watch::tests::who_watches_gets_the_same_bits_as_who_waits";
+        for more in ["", "waits = true\n"] {
+            launched(
+                &format!("vector = 8\nrows = \"block\"\n{more}beside = true"),
+                own,
+                BESIDE,
+            );
+        }
+    }
+}
