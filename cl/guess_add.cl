@@ -1,10 +1,13 @@
 /* y <- y + c d + c0 d0 + c1 d1; t <- t - c e - c0 e0 - c1 e1; d, e <- y, t before; sum of k t . k t,
-   one partial sum per block */
+   one partial sum per block. The state has c0, c1, c, and 0 where nothing is to be done. */
 __kernel void guess_add_kernel(__global REAL *y, __global REAL *t, __global REAL *d,
                                __global REAL *e, __global REAL *sum, __global const REAL *d0,
                                __global const REAL *e0, __global const REAL *d1,
-                               __global const REAL *e1, __global const REAL *k, const REAL c,
-                               const REAL c0, const REAL c1) {
+                               __global const REAL *e1, __global const REAL *k,
+                               __global const REAL *state) {
+    const REAL c0 = state[0], c1 = state[1], c = state[2];
+    if (state[3] == 0)
+        return;
     REDUCTION(s);
     EACH_ROW(i) {
         const realv v = LOAD(y, i), w = LOAD(t, i);

@@ -1,12 +1,14 @@
 //! `y <- y + c d + c0 d0 + c1 d1`, `t <- t - c e - c0 e0 - c1 e1`, `|k t|^2`; `d` and `e` become what
 //! `y` and `t` were: a solve's first guess, its residual, and what they are to be compared with at
-//! its end (see [`guess`](crate::linear::guess)). 15 flops and 104 bytes per row (fp64).
+//! its end (see [`guess`](crate::linear::guess)). 15 flops and 104 bytes per row (fp64). Nothing where
+//! the state says so.
 
 use super::group::{Group, Lanes, groups, slice_at, slice_at_mut, slices};
+use super::guess_least::{ADDS, LENGTH};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
-/// inout y, t, d, e; reductions k t . k t; own d0, e0, d1, e1, k; scalars c, c0, c1.
+/// inout y, t, d, e; reductions k t . k t; own d0, e0, d1, e1, k; state c0, c1, c, whether to add.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "guess_add",
@@ -16,7 +18,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
             inout: 4,
             reduce: &[Reduce::Sum],
             own: 5,
-            scalars: 3,
+            state: LENGTH,
             ..Shape::NONE
         },
         flops: Flops {
@@ -29,7 +31,10 @@ pub fn kernel<T: Real>() -> Kernel<T> {
 }
 
 fn reference<T: Real>(r: &mut Rows<'_, T>) {
-    let [c, c0, c1] = [0, 1, 2].map(|k| r.scalars[k]);
+    let [c0, c1, c] = [0, 1, 2].map(|k| r.state[k]);
+    if r.state[ADDS] == T::ZERO {
+        return;
+    }
     for b in 0..r.n / BLOCK {
         r.partial[0][b] = T::ZERO;
         for i in b * BLOCK..(b + 1) * BLOCK {
@@ -47,8 +52,11 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let ([d0, e0, d1, e1, k, ..], [y, t, d, e]) = (r.own, &mut r.inout);
-    let c = [0, 1, 2].map(|k| Group::splat(r.scalars[k]));
-    let minus = [0, 1, 2].map(|k| Group::splat(-r.scalars[k]));
+    let c = [2, 0, 1].map(|k| Group::splat(r.state[k]));
+    let minus = [2, 0, 1].map(|k| Group::splat(-r.state[k]));
+    if r.state[ADDS] == T::ZERO {
+        return;
+    }
     for block in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
         for i in slices(block) {

@@ -8,6 +8,7 @@
 mod affine;
 pub mod columns;
 pub mod group;
+pub mod guess_least;
 pub mod mat;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod medium;

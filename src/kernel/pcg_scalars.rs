@@ -18,6 +18,9 @@ use super::Real;
 use super::scalars::Scalars;
 use super::total::Total;
 
+/// The kernel that takes a state from the host.
+pub const GIVEN: &str = "pcg_state";
+
 /// Where the state holds the step length.
 pub const ALPHA: usize = 0;
 /// The weight of the old direction in the next.

@@ -10,16 +10,14 @@
 //! is multiplied for it: 200 bytes a row and solve in fp64, as of three iterations on a grid.
 
 mod habit;
-mod least;
 
 use habit::Habit;
-pub(super) use least::STEPS;
-use least::least;
 
 use crate::Result;
+use crate::kernel::guess_least::{self, Known, LENGTH, Row, STEPS};
 use crate::kernel::{self, MAX_REDUCTIONS, Real};
 use crate::node::Buffer;
-use crate::split::{Engine, Operands, Place, Site};
+use crate::split::{Asked, Engine, Operands, Place, Rule, Site};
 
 /// By how many times the precision a step's energy is to leave that along the others, as far as sums
 /// can tell.
@@ -39,8 +37,11 @@ pub(super) struct Guess<T: Real> {
     add: Site<T>,
     learn: Site<T>,
     /// `d_i . e_j`; what the last solve adds is known when the next one begins.
-    gram: [[f64; STEPS]; STEPS],
+    gram: [Row; STEPS],
     learned: bool,
+    /// How much of each step, where the calls read it; and the device's way to that.
+    choice: Buffer<T>,
+    rule: Option<Rule>,
     /// A solve has begun from here, and the last pair has its beginning.
     open: bool,
     habit: Habit,
@@ -61,6 +62,8 @@ impl<T: Real> Guess<T> {
             learn: engine.site(kernel::guess_learn::kernel(), &name("memory"), n)?,
             gram: [[0.0; STEPS]; STEPS],
             learned: false,
+            choice: node.buffer(LENGTH)?,
+            rule: engine.rule(guess_least::NAME)?,
             open: false,
             habit: Habit::default(),
         })
@@ -81,85 +84,140 @@ impl<T: Real> Guess<T> {
         engine.post(&mut self.sums, o)
     }
 
-    /// How much of each step, once projected; and the reductions of two `sites`, asked for at once.
-    pub fn projected(
-        &mut self,
-        engine: &Engine<T>,
-        [a, b]: [&mut Site<T>; 2],
-    ) -> Result<([f64; STEPS], [[T; MAX_REDUCTIONS]; 2])> {
+    /// Asks for what is to be known, once projected, and for the reductions of two `sites`: those of an
+    /// entry and of a residual.
+    pub fn ask(&mut self, engine: &Engine<T>, [a, b]: [&mut Site<T>; 2]) -> Result<Asked> {
         let Self { learn, sums, .. } = self;
-        let (along, own) = if std::mem::take(&mut self.learned) {
-            let [learned, sums, a, b] = engine.reductions([learn, sums, a, b])?;
-            self.know(&learned)?;
-            (sums, [a, b])
-        } else {
-            let [sums, a, b] = engine.reductions([sums, a, b])?;
-            (sums, [a, b])
-        };
-        Ok((self.along(&along), own))
+        match self.learned {
+            true => engine.ask([learn, sums, a, b]),
+            false => engine.ask([sums, a, b]),
+        }
     }
 
-    /// How much of each step, once projected.
-    pub fn projected_alone(&mut self, engine: &Engine<T>) -> Result<[f64; STEPS]> {
+    /// Whether the device does what follows from the question without the host: it then has begun to,
+    /// and [`add`](Self::add) may come before the answer. `bounds` are those of the norm of the
+    /// residual over that of the right-hand side, and of itself, at which there is nothing to do.
+    pub fn chooses_ahead(
+        &mut self,
+        engine: &Engine<T>,
+        asked: &Asked,
+        bounds: [f64; 2],
+    ) -> Result<bool> {
+        let known = self.known([0.0; STEPS], [0.0; 2], bounds);
+        match &self.rule {
+            Some(rule) if engine.runs_unwatched(&self.add) => {
+                let values = known.values(self.learned).map(T::of);
+                engine.follow(rule, asked, &mut self.choice, &values)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The answer: the reductions of the two `sites`, and whether there is something to add, which the
+    /// host says where the device has not chosen `ahead`.
+    pub fn told(
+        &mut self,
+        engine: &Engine<T>,
+        asked: Asked,
+        [a, b]: [&mut Site<T>; 2],
+        bounds: [f64; 2],
+        ahead: bool,
+    ) -> Result<([[T; MAX_REDUCTIONS]; 2], bool)> {
+        let Self { learn, sums, .. } = self;
+        let (along, own) = if std::mem::take(&mut self.learned) {
+            let [learned, sums, a, b] = engine.told(asked, [learn, sums, a, b])?;
+            self.know(&learned);
+            (sums, [a, b])
+        } else {
+            let [sums, a, b] = engine.told(asked, [sums, a, b])?;
+            (sums, [a, b])
+        };
+        let squares = [own[0][0].f64(), own[1][0].f64()];
+        let adds = self.choose(&along, squares, bounds, ahead)?;
+        Ok((own, adds))
+    }
+
+    /// Whether there is something to add, once projected, whatever the residual.
+    pub fn projected(&mut self, engine: &Engine<T>) -> Result<bool> {
         let Self { learn, sums, .. } = self;
         let along = if std::mem::take(&mut self.learned) {
             let [learned, sums] = engine.reductions([learn, sums])?;
-            self.know(&learned)?;
+            self.know(&learned);
             sums
         } else {
             engine.reductions([sums])?[0]
         };
-        Ok(self.along(&along))
+        self.choose(&along, [0.0, f64::INFINITY], [0.0; 2], false)
     }
 
-    fn along(&self, sums: &[T]) -> [f64; STEPS] {
-        let sums = std::array::from_fn(|k| sums[k].f64());
-        least(&self.gram, sums, PARALLEL * T::EPSILON)
+    /// Whether the calls are to add; the host tells them what, if the device does not know.
+    fn choose(
+        &mut self,
+        along: &[T],
+        squares: [f64; 2],
+        bounds: [f64; 2],
+        ahead: bool,
+    ) -> Result<bool> {
+        let along = std::array::from_fn(|k| along[k].f64());
+        let choice = self.known(along, squares, bounds).choice();
+        if !ahead && choice.is_some() {
+            let state = guess_least::state(choice).map(T::of);
+            self.choice.write()?[..LENGTH].copy_from_slice(&state);
+        }
+        if self.gram.iter().flatten().any(|g| !g.is_finite()) {
+            // What is not a number would not be one times zero either.
+            self.gram = [[0.0; STEPS]; STEPS];
+            for buffer in self.pairs.iter_mut().flat_map(|p| [&mut p.d, &mut p.e]) {
+                buffer.write()?.fill(T::ZERO);
+            }
+        }
+        if choice.is_some() {
+            // From now on the last pair has the beginning of this solve.
+            self.open = true;
+            for k in 0..STEPS {
+                (self.gram[STEPS - 1][k], self.gram[k][STEPS - 1]) = (0.0, 0.0);
+            }
+        }
+        Ok(choice.is_some())
+    }
+
+    fn known(&self, sums: Row, squares: [f64; 2], bounds: [f64; 2]) -> Known {
+        Known {
+            gram: self.gram,
+            sums,
+            squares,
+            bounds,
+            parallel: PARALLEL * T::EPSILON,
+        }
     }
 
     /// The products of the newest step, which came after the others.
-    fn know(&mut self, learned: &[T]) -> Result<()> {
-        let before = self.gram;
-        for i in 0..STEPS {
-            for j in 0..STEPS {
-                self.gram[i][j] = match (i.min(j), i.max(j)) {
-                    (0, k) => learned[k].f64(),
-                    (i, j) => before[i - 1][j - 1],
-                };
-            }
-        }
-        if self.gram.iter().flatten().all(|g| g.is_finite()) {
-            return Ok(());
-        }
-        // What is not a number would not be one times zero either.
-        self.gram = [[0.0; STEPS]; STEPS];
-        for buffer in self.pairs.iter_mut().flat_map(|p| [&mut p.d, &mut p.e]) {
-            buffer.write()?.fill(T::ZERO);
-        }
-        Ok(())
+    fn know(&mut self, learned: &[T]) {
+        let new = std::array::from_fn(|k| learned[k].f64());
+        self.gram = guess_least::with_new(&self.gram, new);
     }
 
-    /// Starts `y <- y + sum c d` and what that makes of `t`; its reduction is `|root t|^2`.
+    /// Starts `y <- y + sum c d` and what that makes of `t`, by what was chosen; its reduction is
+    /// `|root t|^2`, if there was something to add.
     pub fn add(
         &mut self,
         engine: &Engine<T>,
         [y, t]: [&mut Buffer<T>; 2],
         root: &Buffer<T>,
-        [c0, c1, c]: [f64; STEPS],
     ) -> Result<()> {
         let [a, b, last] = &mut self.pairs;
         let o = Operands {
             inout: &mut [y, t, &mut last.d, &mut last.e],
             own: &[&a.d, &a.e, &b.d, &b.e, root],
-            scalars: &[T::of(c), T::of(c0), T::of(c1)],
+            state: Some(&self.choice),
             ..Operands::default()
         };
-        engine.post(&mut self.add, o)?;
-        self.open = true;
-        for k in 0..STEPS {
-            (self.gram[STEPS - 1][k], self.gram[k][STEPS - 1]) = (0.0, 0.0);
-        }
-        Ok(())
+        engine.post(&mut self.add, o)
+    }
+
+    /// The solve begins elsewhere after all.
+    pub fn begin_anew(&mut self) {
+        self.open = false;
     }
 
     /// The site of [`add`](Self::add).

@@ -128,7 +128,7 @@ impl<T: Real> Pcg<T> {
         let factor = factor.transpose()?;
         // Rows of the system that is iterated on.
         let m = factor.as_ref().map_or(n, Factor::rows);
-        let watch = node.device.as_deref().map(Watch::new).transpose()?;
+        let watch = node.device.as_deref().map(|d| Watch::new(engine, d, m));
         let mut product = engine.site(kernel::pcg_product::kernel(), &name("product"), m)?;
         match &factor {
             Some(factor) => factor.keep_border(engine, &mut product),
@@ -151,7 +151,7 @@ impl<T: Real> Pcg<T> {
             product,
             step,
             scalars: engine.finish(pcg_scalars::scalars(), &name("scalars"))?,
-            watch,
+            watch: watch.transpose()?,
             pace: Pace::default(),
             ends_at_once: false,
         })

@@ -201,8 +201,10 @@ impl Refine {
             return Ok(rr);
         };
         guess.project(engine, &self.r)?;
-        let along = guess.projected_alone(engine)?;
-        guess.add(engine, [x, &mut self.r], &self.ones, along)?;
+        if !guess.projected(engine)? {
+            return Ok(rr);
+        }
+        guess.add(engine, [x, &mut self.r], &self.ones)?;
         let [added] = engine.reductions([guess.added()])?;
         Ok(added[0])
     }

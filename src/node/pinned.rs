@@ -20,6 +20,8 @@ pub struct Pinned {
     link: Rc<Link>,
     /// The event that ends the copy under way.
     under_way: Option<cl_event>,
+    /// The event of all that was started before a mark.
+    marked: Option<cl_event>,
     /// Wholly the host's from the start.
     slot: ZeroCopy,
     bytes: usize,
@@ -34,6 +36,7 @@ impl Pinned {
         Ok(Self {
             link: Rc::clone(link),
             under_way: None,
+            marked: None,
             slot: ZeroCopy::new(link, bytes.max(1))?,
             bytes,
         })
@@ -72,28 +75,54 @@ impl Pinned {
         self.begun(event)
     }
 
-    /// The same, where the [link](Link) has a queue for that, without holding up what is started later
-    /// (an H100 for 1 us, else 9).
+    /// Where the [link](Link) has a queue for copies beside the kernels, remembers what was started
+    /// until now.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn mark(&mut self) -> Result<()> {
+        self.unmark();
+        if self.link.beside.is_none() {
+            return Ok(());
+        }
+        let ordered = self.link.queue.order();
+        ordered.map_err(|code| self.link.error("a kernel", code))?;
+        // SAFETY: a live queue; no event is waited for but what is in it.
+        let marked = unsafe { enqueue_marker_with_wait_list(self.link.queue.get(), 0, null()) };
+        let fail = |code| self.link.error("clEnqueueMarkerWithWaitList", code);
+        self.marked = Some(marked.map_err(fail)?);
+        Ok(())
+    }
+
+    fn unmark(&mut self) {
+        if let Some(event) = self.marked.take() {
+            // SAFETY: the event of a command that was enqueued here, released once; what waits for it
+            // keeps it.
+            let _ = unsafe { release_event(event) };
+        }
+    }
+
+    /// As [`Pinned::fetch`], but as they are at the last [`mark`](Self::mark), which is set now where
+    /// there is none, and without holding up what is started after that (an H100 for 1 us, else 9).
     ///
     /// # Errors
     /// As [`Pinned::fetch`].
     ///
     /// # Safety
-    /// As [`Pinned::fetch`]; and nothing that is started before the [`wait`](Self::wait) changes the
-    /// bytes.
+    /// As [`Pinned::fetch`]; and nothing that is started after the mark and before the
+    /// [`wait`](Self::wait) changes the bytes.
     pub unsafe fn fetch_aside(&mut self, from: Arg, bytes: usize) -> Result<()> {
         let Some(queue) = self.link.beside.as_ref().map(CommandQueue::get) else {
             // SAFETY: as here.
             return unsafe { self.fetch(from, bytes) };
         };
-        self.begin(bytes)?;
-        // SAFETY: a live queue; no event is waited for but what is in it.
-        let marked = unsafe { enqueue_marker_with_wait_list(self.link.queue.get(), 0, null()) };
-        let marked = marked.map_err(|code| self.link.error("clEnqueueMarkerWithWaitList", code))?;
-        // SAFETY: the caller's promise, and `begin`; the mark is an event of the same context.
-        let event = unsafe { self.enqueue(queue, from, bytes, Some(marked)) };
-        // SAFETY: the event of the command above, released once; what waits for it keeps it.
-        let _ = unsafe { release_event(marked) };
+        self.settle(bytes)?;
+        if self.marked.is_none() {
+            self.mark()?;
+        }
+        // SAFETY: the caller's promise, and `settle`; the mark is an event of the same context.
+        let event = unsafe { self.enqueue(queue, from, bytes, self.marked) };
+        self.unmark();
         self.begun(event)
     }
 
@@ -208,5 +237,6 @@ impl Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         let _ = self.wait();
+        self.unmark();
     }
 }

@@ -1,11 +1,11 @@
-//! Reading a few numbers of the device, or giving it some, while it goes on or when it has finished.
+//! Reading a few numbers of the device, while it goes on or when it has finished.
 
 use crate::Result;
 use crate::kernel::Real;
 use crate::node::pinned::Pinned;
 use crate::node::{Buffer, Device};
 
-/// Reads and writes the first numbers of a buffer.
+/// Reads the first numbers of a buffer.
 pub struct Glance<T: Real> {
     slot: Pinned,
     numbers: usize,
@@ -39,15 +39,23 @@ impl<T: Real> Glance<T> {
         unsafe { self.slot.fetch(from, self.slot.bytes()) }
     }
 
-    /// The same; where the device reads beside its kernels, those that are started later go on
-    /// meanwhile.
+    /// Remembers what was started until now.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub(crate) fn mark(&mut self) -> Result<()> {
+        self.slot.mark()
+    }
+
+    /// As [`Glance::start`], after what was started until the last [`mark`](Self::mark), or now; where
+    /// the device reads beside its kernels, those that are started later go on meanwhile.
     ///
     /// # Errors
     /// As [`Glance::start`].
     ///
     /// # Safety
-    /// As [`Glance::start`]; and no kernel that is started before the [`end`](Self::end) changes the
-    /// buffer.
+    /// As [`Glance::start`]; and no kernel that is started after the mark and before the
+    /// [`end`](Self::end) changes the buffer.
     pub(crate) unsafe fn start_aside(&mut self, buffer: &Buffer<T>) -> Result<()> {
         let from = buffer.share(usize::MAX, usize::MAX)?.device;
         // SAFETY: as above, and the caller's promise.
@@ -68,32 +76,12 @@ impl<T: Real> Glance<T> {
         unsafe { self.slot.peek(from, self.slot.bytes()) }
     }
 
-    /// Returns when nothing is being read or put.
+    /// Returns when nothing is being read.
     ///
     /// # Errors
     /// The device failed.
     pub(crate) fn wait(&mut self) -> Result<()> {
         self.slot.wait()
-    }
-
-    /// Starts to put `values` at the beginning of `buffer`, the device's from now on, before all that
-    /// is started later.
-    ///
-    /// # Errors
-    /// The device failed.
-    ///
-    /// # Safety
-    /// As [`start`](Self::start); and no more values than this reads.
-    pub(crate) unsafe fn put(&mut self, buffer: &mut Buffer<T>, values: &[T]) -> Result<()> {
-        self.slot.wait()?;
-        let to = buffer.split_at(usize::MAX, false)?.0.arg;
-        let slot = self.slot.at().cast::<T>();
-        // SAFETY: the slot holds so many numbers, aligned as all of a device's memory, and no copy is
-        // under way; the buffer has a block of numbers at least and lives as the caller has promised.
-        unsafe {
-            slot.copy_from_nonoverlapping(values.as_ptr(), values.len());
-            self.slot.bring(to, size_of_val(values))
-        }
     }
 
     /// What the last [`start`](Self::start) has read; zeros before the first.

@@ -11,7 +11,7 @@ use super::call::Args;
 use super::engine::{Engine, Operands};
 use super::first::{self, ADDERS};
 use super::site::Site;
-use super::{carry, convert, lanes};
+use super::{carry, convert, lanes, rule};
 use crate::kernel::scalars::{self, Scalars, TOTAL_LANES};
 use crate::kernel::{Kernel, LANES, Real, SLICE, Shape, pcg_scalars};
 use crate::node::memory::Arg;
@@ -233,6 +233,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], t: &Tuning) -> String {
     source.push_str(carry::SOURCE);
     if double {
         source.push_str(convert::SOURCE);
+        source.push_str(rule::SOURCE);
     }
     source
 }

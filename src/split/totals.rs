@@ -134,6 +134,17 @@ impl<T: Real> Engine<T> {
         }
     }
 
+    /// Where the device has what that question comes to, value and rest of each, where no other was
+    /// asked since.
+    pub(super) fn totals_asked(&self, asked: &Asked) -> Result<Option<Arg>> {
+        let totals = self.totals.as_ref();
+        let Some(totals) = totals.filter(|t| asked.turn == Some(t.turn.get())) else {
+            return Ok(None);
+        };
+        let at = totals.at.borrow();
+        Ok(Some(at.1.share(usize::MAX, usize::MAX)?.device))
+    }
+
     /// The reductions of the calls of `sites` that were started last, one site's after the other's,
     /// where the device has done all rows that count, as many of each, and has memory of its own; by
     /// the operations of [`total`](crate::kernel::scalars::total).

@@ -7,7 +7,6 @@ use crate::kernel::Real;
 use crate::kernel::pcg_scalars::{
     ALPHA, BOUND, ITERATIONS, LATER, LENGTH, NEXT, OWED, PUT_OFF, STOP, WEIGHT, owed,
 };
-use crate::node::MemoryKind;
 use crate::split::{Engine, First, Operands, Traffic};
 
 /// The scalars of a solve: see [`pcg_scalars`](crate::kernel::pcg_scalars).
@@ -34,8 +33,8 @@ impl<T: Real> Pcg<T> {
     ///
     /// Where the device does all the work, it is asked for its state at a few [looks](super::pace),
     /// and the answer is read when the next iteration is under way, so that it never waits for the
-    /// host; iterations after the last do nothing. Where it is [watched](super::watch), the host starts
-    /// a step when it has seen that the one before is not the last, and looks when it is.
+    /// host; iterations after the last do nothing. Where it is [watched](super::watch), the host keeps no
+    /// more than an iteration ahead of it, and looks when it has seen the last.
     pub(super) fn iterate(
         &mut self,
         engine: &Engine<T>,
@@ -47,48 +46,16 @@ impl<T: Real> Pcg<T> {
         self.put(engine, &state)?;
         let put_off = state[PUT_OFF].f64();
         let (rr, before) = (begin.rr, state[ITERATIONS].f64());
-        let (mut products, mut steps, mut done) = (0, 0, 0);
-        let mut look = self.pace.first(rr, state[BOUND].f64());
-        // Whether the device goes on alone, and was asked for the state of the iteration before.
-        let (mut ahead, mut asked) = (false, false);
-        let mut residual = false;
+        let (mut calls, mut done) = (0, 0);
         let beside = self.watch.as_ref().is_some_and(Watch::is_beside);
+        let first = self.pace.first(rr, state[BOUND].f64());
+        // To watch costs the device nothing.
+        let mut look = if beside { 1 } else { first };
+        // Whether the device was asked for the state of the iteration before.
+        let (mut asked, mut residual) = (false, false);
         for n in 1..=begin.most {
-            let watched = ahead && beside && n > look;
-            if let (Some(watch), true) = (&mut self.watch, watched) {
-                // SAFETY: the state is dropped after the watch, and read after a look alone.
-                unsafe { watch.peek(&self.state) }?;
-            }
             if n > 1 || !begin.multiplied {
                 self.product(engine)?;
-            }
-            products = n;
-            if let (Some(watch), true) = (&mut self.watch, watched) {
-                let leg = Leg {
-                    rr,
-                    before,
-                    started: n - 1,
-                };
-                // SAFETY: as above.
-                let next = unsafe { watch.peeked(&self.state, leg, &mut self.pace) }?;
-                look = match next {
-                    Some(next) => next,
-                    None => {
-                        residual = begin.checked && self.factor.is_none();
-                        self.look_after(engine, &mut state, residual)?;
-                        done = (state[ITERATIONS].f64() - before) as usize;
-                        let rr_now = (state[WEIGHT] * state[NEXT]).f64();
-                        let next = self.pace.next(rr, rr_now, state[BOUND].f64(), done);
-                        if state[STOP] > T::ZERO {
-                            break;
-                        }
-                        if std::mem::take(&mut residual) {
-                            // That took the product's place.
-                            self.product(engine)?;
-                        }
-                        next
-                    }
-                };
             }
             let before_step = match &self.factor {
                 _ if !begin.anew || n > 1 => &self.step,
@@ -104,17 +71,43 @@ impl<T: Real> Pcg<T> {
                 true => None,
                 false => engine.leave_to(&self.step, scalars, &sums, state_of)?,
             };
-            ahead = first.is_some() || engine.reduce(scalars, &sums, state_of)?;
+            let ahead = first.is_some() || engine.reduce(scalars, &sums, state_of)?;
             match &mut self.watch {
                 // It is there while the step runs.
-                // SAFETY: as above; a step does not change it, unless it is left to that.
+                // SAFETY: the state is dropped after the watch, and read after a look alone; a step
+                // does not change it, unless it is left to that.
                 Some(watch) if ahead && now => unsafe { watch.look_aside(&self.state) }?,
                 _ => {}
             }
+            let watched = ahead && beside && !now && n >= look;
+            if let (Some(watch), true) = (&mut self.watch, watched) {
+                // SAFETY: as above.
+                unsafe { watch.peek(&self.state) }?;
+            }
             self.step(engine, first)?;
-            steps = n;
+            calls = n;
+            let next = match &mut self.watch {
+                Some(watch) if watched => {
+                    let leg = Leg {
+                        rr,
+                        before,
+                        started: n,
+                    };
+                    // SAFETY: as above.
+                    unsafe { watch.peeked(&self.state, leg, &mut self.pace) }?
+                }
+                _ => None,
+            };
+            if let Some(next) = next {
+                look = next;
+                continue;
+            }
+            if watched {
+                residual = begin.checked && self.factor.is_none();
+                self.begin_look(engine, residual)?;
+            }
             let seen = match &mut self.watch {
-                Some(watch) if ahead && (now || asked) => Some(watch.looked()?),
+                Some(watch) if ahead && (now || asked || watched) => Some(watch.looked()?),
                 Some(_) if ahead => None,
                 _ => Some(&self.state.read()?[..LENGTH]),
             };
@@ -127,6 +120,8 @@ impl<T: Real> Pcg<T> {
                 if state[STOP] > T::ZERO {
                     break;
                 }
+                // If it goes on, `s` is the next product's.
+                residual = false;
             }
             match &mut self.watch {
                 Some(watch) if ahead && !beside && n >= look => {
@@ -139,9 +134,9 @@ impl<T: Real> Pcg<T> {
         }
         // The product that shows that there is nothing left to do is done, too.
         done += usize::from(state[ALPHA] <= T::ZERO);
-        self.product
-            .did_nothing(products.saturating_sub(done) as u64);
-        self.step.did_nothing(steps.saturating_sub(done) as u64);
+        let idle = calls.saturating_sub(done) as u64;
+        self.product.did_nothing(idle);
+        self.step.did_nothing(idle);
         if state[LATER] > T::ZERO {
             // A step after the end gives `y` what it is owed, and nothing else is done.
             (state[STOP], state[OWED], state[LATER]) = (T::of(2.0), owed(&state), T::ZERO);
@@ -159,35 +154,26 @@ impl<T: Real> Pcg<T> {
         Ok((state, residual))
     }
 
-    /// Looks at the `state` of a device that does all the work, which computes the `residual`
+    /// Begins to look at the state of a device that does all the work, and goes on with the `residual`
     /// meanwhile.
-    fn look_after(
-        &mut self,
-        engine: &Engine<T>,
-        state: &mut State<T>,
-        residual: bool,
-    ) -> Result<()> {
-        if let Some(watch) = &mut self.watch {
-            // SAFETY: the state is dropped after the watch, and read after a look alone; a residual
-            // does not change it.
-            unsafe { watch.look_aside(&self.state) }?;
-        }
+    fn begin_look(&mut self, engine: &Engine<T>, residual: bool) -> Result<()> {
+        self.watch.iter_mut().try_for_each(Watch::mark)?;
         if residual {
             self.residual(engine)?;
         }
-        if let Some(watch) = &mut self.watch {
-            state.copy_from_slice(watch.looked()?);
+        match &mut self.watch {
+            // SAFETY: the state is dropped after the watch, and read after a look alone; a residual
+            // does not change it.
+            Some(watch) => unsafe { watch.look_aside(&self.state) },
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The state of the next call.
     fn put(&mut self, engine: &Engine<T>, state: &State<T>) -> Result<()> {
         let on_the_device = self.on_the_device(engine);
-        if let (Some(watch), true) = (&mut self.watch, on_the_device) {
-            // SAFETY: the state is dropped after the watch, and as long; the host asks for no part of
-            // it before a look that begins later has ended.
-            return unsafe { watch.put(&mut self.state, state) };
+        if let (Some(watch), true) = (&self.watch, on_the_device) {
+            return watch.put(engine, &mut self.state, state);
         }
         let (_, host) = self.state.split_at(0, false)?;
         host.rows[..LENGTH].copy_from_slice(state);
@@ -226,7 +212,7 @@ impl<T: Real> Pcg<T> {
     /// Whether the device, one with memory of its own, does the iterations.
     fn on_the_device(&self, engine: &Engine<T>) -> bool {
         let alone = engine.is_the_devices(&self.step) && engine.comm().size() == 1;
-        alone && self.watch.is_some() && engine.node.memory == MemoryKind::Discrete
+        alone && self.watch.as_ref().is_some_and(Watch::takes_states)
     }
 
     /// `s = A p`, or `G A G^T p`.

@@ -2,8 +2,8 @@
 
 use super::Pcg;
 use crate::Result;
-use crate::kernel::Real;
-use crate::linear::guess::{Guess, STEPS};
+use crate::kernel::{MAX_REDUCTIONS, Real};
+use crate::linear::guess::Guess;
 use crate::linear::precond::Factor;
 use crate::linear::system::errors;
 use crate::node::Buffer;
@@ -43,6 +43,14 @@ pub(super) struct Entered {
     pub multiplied: bool,
 }
 
+/// What is known where a solve goes on along the steps of those before.
+struct Along<T> {
+    /// Reductions of the entry and of the residual.
+    sums: [[T; MAX_REDUCTIONS]; 2],
+    begun: Option<f64>,
+    multiplied: bool,
+}
+
 impl<T: Real> Pcg<T> {
     /// Into the scaled system, without the mean of `b`, in a unit in which the squares of what is to
     /// be left of b are numbers; and what is known there, with a start `anew` where that is simple.
@@ -61,14 +69,14 @@ impl<T: Real> Pcg<T> {
             let given = [mean.unwrap_or(0.0), unit];
             self.system.enter(engine, b, x, given)?;
             self.residual(engine)?;
-            let (mut along, mut begun, mut multiplied) = (None, None, false);
-            let [entry, mut check] = if let (true, Some(guess)) = (guesses, &mut self.guess) {
-                let t = place_of(&mut self.factor, &mut self.s);
-                guess.project(engine, t)?;
-                let (entry, check) = (&mut self.system.entry, &mut self.system.check);
-                let (found, sums) = guess.projected(engine, [entry, check])?;
-                along = Some(found);
-                sums
+            let (mut begun, mut multiplied) = (None, false);
+            let along = self.guess.take_if(|_| guesses && unit == 1.0);
+            let [entry, check] = if let Some(mut guess) = along {
+                let found = self.enter_along(engine, &mut guess, [tolerance, floor]);
+                self.guess = Some(guess);
+                let found = found?;
+                (begun, multiplied) = (found.begun, found.multiplied);
+                found.sums
             } else if anew && self.factor.is_none() {
                 self.post_replace(engine, Start::Anew)?;
                 let (entry, check) = (&mut self.system.entry, &mut self.system.check);
@@ -86,6 +94,7 @@ impl<T: Real> Pcg<T> {
                 let sums = [bb, entry[1].f64()];
                 mean = self.system.far_mean(engine, b, sums, tolerance)?;
                 if mean.is_some() {
+                    self.guess.iter_mut().for_each(Guess::begin_anew);
                     continue;
                 }
             }
@@ -93,14 +102,8 @@ impl<T: Real> Pcg<T> {
             let least = ROOM * T::LEAST * self.system.rows;
             if unit == 1.0 && bound < least && !bb.is_nan() && bb != 0.0 {
                 unit = (least / bound).sqrt().log2().ceil().exp2();
+                self.guess.iter_mut().for_each(Guess::begin_anew);
                 continue;
-            }
-            if let Some(along) = along.filter(|_| unit == 1.0 && check[0].f64() > bound)
-                && let Some(mut guess) = self.guess.take()
-            {
-                let found = self.begin_along(engine, &mut guess, along);
-                self.guess = Some(guess);
-                (check[0], begun, multiplied) = found?;
             }
             return Ok(Entered {
                 bb,
@@ -112,25 +115,58 @@ impl<T: Real> Pcg<T> {
         }
     }
 
-    /// Goes on along the steps of the solves before; the square of the residual there, `r . r` where
-    /// the solve has begun, and whether the first product is under way.
-    fn begin_along(
+    /// Goes on along the steps of the solves before, as far as that is known to be worth it: by the
+    /// device, where it need not wait for the host to know.
+    fn enter_along(
         &mut self,
         engine: &Engine<T>,
         guess: &mut Guess<T>,
-        along: [f64; STEPS],
-    ) -> Result<(T, Option<f64>, bool)> {
-        let (y, t) = (&mut self.system.y, place_of(&mut self.factor, &mut self.s));
-        guess.add(engine, [y, t], &self.system.root, along)?;
-        if self.factor.is_some() {
-            let [added] = engine.reductions([guess.added()])?;
-            return Ok((added[0], None, false));
+        bounds: [f64; 2],
+    ) -> Result<Along<T>> {
+        let t = place_of(&mut self.factor, &mut self.s);
+        guess.project(engine, t)?;
+        let asked = guess.ask(engine, [&mut self.system.entry, &mut self.system.check])?;
+        let ahead = guess.chooses_ahead(engine, &asked, bounds)?;
+        if ahead {
+            self.add_along(engine, guess)?;
         }
-        self.post_replace(engine, Start::Anew)?;
+        let sites = [&mut self.system.entry, &mut self.system.check];
+        let (sums, adds) = guess.told(engine, asked, sites, bounds, ahead)?;
+        if !ahead && adds {
+            self.add_along(engine, guess)?;
+        }
+        let mut found = Along {
+            sums,
+            begun: None,
+            multiplied: false,
+        };
+        if !ahead && !adds {
+            return Ok(found);
+        }
+        if self.factor.is_some() {
+            if adds {
+                found.sums[1][0] = engine.reductions([guess.added()])?[0][0];
+            }
+            return Ok(found);
+        }
         let asked = engine.ask([guess.added(), &mut self.begin])?;
-        let multiplied = self.multiply_ahead(engine)?;
+        found.multiplied = self.multiply_ahead(engine)?;
         let [added, begin] = engine.told(asked, [guess.added(), &mut self.begin])?;
-        Ok((added[0], Some(begin[0].f64()), multiplied))
+        if adds {
+            found.sums[1][0] = added[0];
+        }
+        found.begun = Some(begin[0].f64());
+        Ok(found)
+    }
+
+    /// Starts to go on along the steps, and in the first direction where that is simple.
+    fn add_along(&mut self, engine: &Engine<T>, guess: &mut Guess<T>) -> Result<()> {
+        let (y, t) = (&mut self.system.y, place_of(&mut self.factor, &mut self.s));
+        guess.add(engine, [y, t], &self.system.root)?;
+        match self.factor {
+            Some(_) => Ok(()),
+            None => self.post_replace(engine, Start::Anew),
+        }
     }
 
     /// See [`System::residual`]; the residual itself goes to where [`Pcg::replace`] finds it.
