@@ -1,6 +1,7 @@
 /* How much of each of three steps a solve begins with, from the totals of a question: value and rest
    of each of three products of the newest step, where there is a new one, then t . d_k, |b|^2 and the
-   sum of b, |t|^2. One work-item. See src/kernel/guess_least.rs, which does the same. */
+   sum of b, |t|^2. One work-item. See src/kernel/guess_least.rs, which does the same, and says what is
+   the largest coefficient. */
 #define STEPS_ 3
 INLINE_ void along_(const REAL g[STEPS_][STEPS_], const REAL sums[STEPS_], const REAL parallel,
                     const int steps, REAL c[STEPS_]) {

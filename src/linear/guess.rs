@@ -134,6 +134,9 @@ impl<T: Real> Guess<T> {
         };
         let squares = [own[0][0].f64(), own[1][0].f64()];
         let adds = self.choose(&along, squares, bounds, ahead)?;
+        if ahead && !adds {
+            self.add.did_nothing(1);
+        }
         Ok((own, adds))
     }
 

@@ -102,6 +102,14 @@ impl Driver {
         }
     }
 
+    /// Tells the driver to start what was given to the queue directly, where it has to be told.
+    pub fn push(&self, queue: cl_command_queue) -> Result<(), i32> {
+        match self {
+            Self::Inline { flush: false } => Ok(()),
+            _ => flush(queue),
+        }
+    }
+
     /// Waits for what was started.
     pub fn wait(&self, queue: cl_command_queue) -> Result<(), i32> {
         match self {

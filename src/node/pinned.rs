@@ -91,7 +91,8 @@ impl Pinned {
         let marked = unsafe { enqueue_marker_with_wait_list(self.link.queue.get(), 0, null()) };
         let fail = |code| self.link.error("clEnqueueMarkerWithWaitList", code);
         self.marked = Some(marked.map_err(fail)?);
-        Ok(())
+        // Another queue waits for it.
+        self.link.queue.push().map_err(fail)
     }
 
     fn unmark(&mut self) {

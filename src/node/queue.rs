@@ -110,6 +110,14 @@ impl Queue {
         Ok(())
     }
 
+    /// Sees to it that what was given to the queue directly starts though nobody waits for it.
+    ///
+    /// # Errors
+    /// The code of the OpenCL call that failed.
+    pub fn push(&self) -> Result<(), i32> {
+        self.driver.push(self.get())
+    }
+
     /// Returns when all that was started has finished.
     ///
     /// # Errors
