@@ -144,14 +144,15 @@ typedef size_t Row_number;
 #define MAXIMUM_0(s, i, v) (TERM_(s, i) = fmax(TERM_(s, i), (v)))
 #define FINISH_0(out, s, OP)                                                \
     {                                                                       \
-        REAL t_[LANES];                                                     \
-        for (uint l_ = 0; l_ < LANES / VECTOR; ++l_)                        \
-            STORE(t_, l_ * VECTOR, s[l_]);                                  \
-        for (uint w_ = LANES / 2; w_ > 0; w_ /= 2)                          \
+        for (uint w_ = LANES / VECTOR / 2; w_ > 0; w_ /= 2)                 \
             for (uint l_ = 0; l_ < w_; ++l_)                                \
-                t_[l_] = OP(t_[l_], t_[l_ + w_]);                           \
-        (out)[THIS_] = t_[0];                                               \
+                s[l_] = OP(s[l_], s[l_ + w_]);                              \
+        (out)[THIS_] = PASTE(PAIRWISE_, VECTOR)(s[0], OP);                  \
     }
+#define PAIRWISE_1(v, OP) (v)
+#define PAIRWISE_2(v, OP) OP((v).lo, (v).hi)
+#define PAIRWISE_4(v, OP) PAIRWISE_2(OP((v).lo, (v).hi), OP)
+#define PAIRWISE_8(v, OP) PAIRWISE_4(OP((v).lo, (v).hi), OP)
 #else
 #define REDUCTION_0(s) __local REAL s[BLOCK]
 /* A group is a block; the first group of a launch need not be the first block. */
