@@ -19,7 +19,7 @@ use super::scalars::Scalars;
 use super::total::Total;
 
 /// The kernel that takes a state from the host.
-pub const GIVEN: &str = "pcg_state";
+pub const SETTER: &str = "pcg_state";
 
 /// Where the state holds the step length.
 pub const ALPHA: usize = 0;

@@ -29,7 +29,7 @@ impl<T: Real> Engine<T> {
     /// The device has no such kernel.
     pub fn rule(&self, name: &'static str) -> Result<Option<Rule>> {
         match T::CL == "double" && self.comm().size() == 1 {
-            true => self.gift(name),
+            true => self.setter(name),
             false => Ok(None),
         }
     }
@@ -38,7 +38,7 @@ impl<T: Real> Engine<T> {
     ///
     /// # Errors
     /// The device has no such kernel.
-    pub fn gift(&self, name: &'static str) -> Result<Option<Rule>> {
+    pub fn setter(&self, name: &'static str) -> Result<Option<Rule>> {
         let (Some(program), Some(_)) = (&self.program, &self.totals) else {
             return Ok(None);
         };
@@ -69,8 +69,8 @@ impl<T: Real> Engine<T> {
     ///
     /// # Errors
     /// The device failed.
-    pub fn give(&self, gift: &Rule, state: &mut Buffer<T>, values: &[T]) -> Result<()> {
-        self.start_rule(gift, state, &[], values)
+    pub fn set(&self, setter: &Rule, state: &mut Buffer<T>, values: &[T]) -> Result<()> {
+        self.start_rule(setter, state, &[], values)
     }
 
     fn start_rule(

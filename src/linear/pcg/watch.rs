@@ -6,7 +6,7 @@ use super::iterate::State;
 use super::pace::Pace;
 use crate::Result;
 use crate::kernel::Real;
-use crate::kernel::pcg_scalars::{BOUND, GIVEN, ITERATIONS, LENGTH, NEXT, ORIGIN, STOP, WEIGHT};
+use crate::kernel::pcg_scalars::{BOUND, ITERATIONS, LENGTH, NEXT, ORIGIN, SETTER, STOP, WEIGHT};
 use crate::node::{Buffer, Device};
 use crate::split::{Engine, Glance, Rule};
 
@@ -18,13 +18,14 @@ const PATIENCE: usize = 64;
 /// one goes by unseen.
 const SELDOM: usize = 8;
 /// Least rows: an iteration of 262 144 takes an H100 less time (14 us) than its host needs to start it
-/// (16 us) and to peek (5 us), so that a step of them takes 640 to 660 us for 600. One of a million
-/// takes 960 for 1050, of which some 50 are due to numbers that do not hold it up.
+/// (16 us) and to peek (5 us), so that a step of them takes 640 to 660 us for 600 (`couloir run` of a
+/// cavity to 1e-3). One of a million takes 960 for 1050, of which some 50 are due to numbers that do not
+/// hold it up.
 const ROWS: usize = 1 << 19;
 
 /// Looks at the state on the device.
 pub(super) struct Watch<T: Real> {
-    gift: Option<Rule>,
+    setter: Option<Rule>,
     glance: Glance<T>,
     /// Beside the kernels, where that pays.
     peek: Option<Glance<T>>,
@@ -51,7 +52,7 @@ impl<T: Real> Watch<T> {
     /// Out of memory.
     pub fn new(engine: &Engine<T>, device: &Device, rows: usize) -> Result<Self> {
         Ok(Self {
-            gift: engine.gift(GIVEN)?,
+            setter: engine.setter(SETTER)?,
             glance: Glance::new(device, LENGTH)?,
             peek: match device.tuning.beside && rows >= ROWS {
                 true => Some(Glance::new(device, LENGTH)?),
@@ -69,7 +70,7 @@ impl<T: Real> Watch<T> {
 
     /// Whether the device, one with memory of its own, is given states.
     pub fn takes_states(&self) -> bool {
-        self.gift.is_some()
+        self.setter.is_some()
     }
 
     /// Numbers `state`, which is given to the device next.
@@ -83,8 +84,8 @@ impl<T: Real> Watch<T> {
     /// # Errors
     /// The device failed.
     pub fn put(&self, engine: &Engine<T>, buffer: &mut Buffer<T>, state: &State<T>) -> Result<()> {
-        match &self.gift {
-            Some(gift) => engine.give(gift, buffer, state),
+        match &self.setter {
+            Some(setter) => engine.set(setter, buffer, state),
             None => Ok(()),
         }
     }
