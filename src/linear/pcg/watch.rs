@@ -45,6 +45,13 @@ pub(super) struct Leg {
     pub started: usize,
 }
 
+impl Leg {
+    /// Iterations of this leg, of so many that were seen of the solve: any number, as it is a hint.
+    fn done(&self, iterations: f64) -> usize {
+        ((iterations - self.before) as usize).min(self.started)
+    }
+}
+
 impl<T: Real> Watch<T> {
     /// Of the state of a system of so many `rows` on that device.
     ///
@@ -168,7 +175,7 @@ impl<T: Real> Watch<T> {
                 if state[STOP] > T::ZERO {
                     return Ok(None);
                 }
-                let done = (state[ITERATIONS].f64() - leg.before) as usize;
+                let done = leg.done(state[ITERATIONS].f64());
                 if done + 1 >= leg.started {
                     let rr = (state[WEIGHT] * state[NEXT]).f64();
                     let next = pace.next(leg.rr, rr, state[BOUND].f64(), done);
@@ -239,6 +246,19 @@ mod tests {
         let sites = solver.sites();
         let residual = sites.iter().find(|s| s.label == "poisson residual");
         (all, bits, residual.unwrap().stats.calls)
+    }
+
+    #[test]
+    fn whatever_is_seen_no_more_was_done_than_was_started() {
+        let leg = super::Leg {
+            rr: 1.0,
+            before: 20.0,
+            started: 7,
+        };
+        let seen = [20.0, 25.0, 27.0, 28.0, 3.0, -1e300, 1e300];
+        let none = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        assert_eq!(seen.map(|n| leg.done(n)), [0, 5, 7, 7, 0, 0, 7]);
+        assert_eq!(none.map(|n| leg.done(n)), [7, 0, 0]);
     }
 
     #[test]
