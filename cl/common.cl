@@ -9,7 +9,8 @@
    ADDING   work-items of a group that adds partial results up; may be left out
    UNROLL_  what stands before a loop to unroll; nothing for a software device
    STREAMED 1 in kernels that only reduce vectors, where ITEM is less than BLOCK
-   BACKWARD 1 in kernels whose groups take the rows from the last to the first
+   BACKWARD 1 in kernels whose groups take the rows from the last to the first; 2 where a group has
+            several blocks in turn, and `this_` is the number
    SMALL    1 in a program of kernels that need few registers: one matrix, one vector
    WAITING  1 in kernels whose first groups add up what the others wait for
    ADDERS   how many groups that is; ROOM_LANES, TOTAL_LANES: see first.cl
@@ -50,6 +51,7 @@ typedef size_t Row_number;
 #else
 #define THIS_1 THIS_0
 #endif
+#define THIS_2 this_
 
 /* The rows of this work-item, VECTOR at a time: i, .., i+VECTOR-1. Where a kernel is STREAMED (1),
    LANES / VECTOR work-items have a block, each the rows of its lanes; a group has one block or two. */

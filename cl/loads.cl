@@ -17,6 +17,19 @@ inline REAL once_(__global const REAL *p) {
         asm("ld.global.cs.b32 %0, [%1];" : "=r"(u.one) : "l"(p));
     return u.all;
 }
+/* The same of what the launch itself changes. */
+inline REAL once_anew_(__global const REAL *p) {
+    union {
+        REAL all;
+        ulong two;
+        uint one;
+    } u;
+    if (sizeof(REAL) == sizeof(ulong))
+        asm volatile("ld.global.cs.b64 %0, [%1];" : "=l"(u.two) : "l"(p) : "memory");
+    else
+        asm volatile("ld.global.cs.b32 %0, [%1];" : "=r"(u.one) : "l"(p) : "memory");
+    return u.all;
+}
 inline void store_once_(__global REAL *p, REAL v) {
     union {
         REAL all;
@@ -46,8 +59,10 @@ inline uint once_half_(__global const ushort *p) {
 #endif
 #if defined(__NV_CL_C_VERSION) && VECTOR == 1
 #define LOAD_ONCE(p, i) ONCE((p) + (i))
+#define LOAD_ANEW(p, i) once_anew_((p) + (i))
 #define STORE_ONCE(p, i, v) store_once_((p) + (i), (v))
 #else
 #define LOAD_ONCE LOAD
+#define LOAD_ANEW LOAD
 #define STORE_ONCE STORE
 #endif

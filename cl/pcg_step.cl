@@ -36,6 +36,17 @@ __constant uint PLACE_[] = {0, 1, 2, 3, 4, 5, 6, 7};
     const realv alpha = (realv)(state[PCG_ALPHA]), beta = (realv)(state[PCG_BETA]); \
     const realv owed = (realv)(state[PCG_OWED]);                              \
     const realv beside = (realv)(state[PCG_BESIDE]), takers = (realv)(state[PCG_TAKERS]);
+/* Rows i of y, r and p, of which v of r, q of p and w of s are there, and `old` of y where that is not
+   left LATER; v of the new r. */
+#define STEP_ROWS_(i, v, q, w, old)                                         \
+    if (!over) {                                                            \
+        if (!later)                                                         \
+            STORE_ONCE(y, i, fma(alpha, q, fma(owed, q - v, old)));         \
+        v = fma(-STEP_LENGTH_(i), w, v);                                    \
+        STORE_ONCE(r, i, v);                                                \
+        STORE(p, i, fma(beta, q, v));                                       \
+    } else if (owes)                                                        \
+        STORE_ONCE(y, i, fma(owed, LOAD(p, i) - v, old));
 #if WAITING
 __kernel void pcg_step_kernel(__global REAL *y, __global REAL *r, __global REAL *p,
                               __global REAL *sum, __global const REAL *s, __global REAL *state,
@@ -43,11 +54,16 @@ __kernel void pcg_step_kernel(__global REAL *y, __global REAL *r, __global REAL 
                               __global const REAL *ss, __global REAL *room, const uint blocks,
                               const uint turn) {
     FIRST_LOCALS
-    if (IS_ADDER) {
+    if (get_group_id(0) < ADDERS) {
         const Pcg_before_ before = pcg_before_(state);
-        FIRST_TOTALS(rr, ps, ss, blocks, room)
-        pcg_scalars_(state, before, FIRST_SUM(0), FIRST_SUM(1), FIRST_SUM(2));
-        FIRST_DONE(room, turn)
+        FIRST_LANES((uint)get_group_id(0), rr, ps, ss, blocks, room)
+        if (!last_)
+            return;
+        FIRST_TOTALS(room)
+        if (get_local_id(0) == 0) {
+            pcg_scalars_(state, before, FIRST_SUM(0), FIRST_SUM(1), FIRST_SUM(2));
+            FIRST_DONE(room, turn)
+        }
         return;
     }
 #if !EARLY_
@@ -68,14 +84,7 @@ __kernel void pcg_step_kernel(__global REAL *y, __global REAL *r, __global REAL 
         AWAIT_FIRST(room, turn)
         STEP_SCALARS_
 #endif
-        if (!over) {
-            if (!later)
-                STORE_ONCE(y, i, fma(alpha, q, fma(owed, q - v, LOAD_ONCE(y, i))));
-            v = fma(-STEP_LENGTH_(i), w, v);
-            STORE_ONCE(r, i, v);
-            STORE(p, i, fma(beta, q, v));
-        } else if (owes)
-            STORE_ONCE(y, i, fma(owed, LOAD(p, i) - v, LOAD_ONCE(y, i)));
+        STEP_ROWS_(i, v, q, w, LOAD_ONCE(y, i))
         ADD(t, i, v * v);
     }
     FINISH_SUM(sum, t)

@@ -85,6 +85,7 @@ pub fn defines() -> String {
         ("PUT_OFF", PUT_OFF),
         ("BESIDE", BESIDE),
         ("TAKERS", TAKERS),
+        ("ORIGIN", ORIGIN),
         ("PATTERN", PATTERN),
         ("STRIDE", STRIDE),
         ("LENGTH", LENGTH),

@@ -13,6 +13,7 @@
 
 mod correct;
 mod iterate;
+mod leg;
 mod pace;
 mod solve;
 mod start;
@@ -33,7 +34,7 @@ use crate::kernel::pcg_scalars::LENGTH;
 use crate::kernel::{self, Real, pcg_scalars};
 use crate::node::Buffer;
 use crate::sparse::Csr;
-use crate::split::{Engine, Finish, Place, Site};
+use crate::split::{Engine, Finish, Legs, Place, Site};
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -62,6 +63,8 @@ pub struct Pcg<T: Real> {
     s: Buffer<T>,
     /// At the state on the device: dropped before that.
     watch: Option<Watch<T>>,
+    /// Iterations by one launch, where the device does that.
+    legs: Option<Legs<T>>,
     state: Buffer<T>,
     /// The state of a solve that has not begun.
     unstopped: Buffer<T>,
@@ -134,6 +137,10 @@ impl<T: Real> Pcg<T> {
             Some(factor) => factor.keep_border(engine, &mut product),
             None => engine.keep_border(&mut product, halo, &system.beside),
         }
+        let legs = match &factor {
+            None if halo.is_empty() => engine.legs()?,
+            _ => None,
+        };
         let mut step = engine.site(kernel::pcg_step::kernel(), &name("step"), m)?;
         // Every second one leaves `y` to the next.
         step.takes_turns(2);
@@ -152,6 +159,7 @@ impl<T: Real> Pcg<T> {
             step,
             scalars: engine.finish(pcg_scalars::scalars(), &name("scalars"))?,
             watch: watch.transpose()?,
+            legs,
             pace: Pace::default(),
             ends_at_once: false,
         })

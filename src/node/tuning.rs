@@ -31,6 +31,10 @@ pub struct Tuning {
     pub adding: Option<usize>,
     /// Groups may wait for those that were started before them.
     pub waits: bool,
+    /// Groups of each of the device's units, at most, that run at once and may wait for each other.
+    pub together: Option<usize>,
+    /// Most registers of a work-item there.
+    pub together_registers: Option<u32>,
     /// A copy of another queue runs beside the kernels of the first.
     pub beside: bool,
     /// The driver has to be told to start what is in the queue.
@@ -58,6 +62,8 @@ struct Entry {
     adding: Option<usize>,
     #[serde(default)]
     waits: bool,
+    together: Option<usize>,
+    together_registers: Option<u32>,
     #[serde(default)]
     beside: bool,
     flush: Option<bool>,
@@ -163,6 +169,8 @@ impl Entry {
                 long_registers: self.long_registers,
                 adding,
                 waits: self.waits,
+                together: None,
+                together_registers: None,
                 beside: self.beside,
                 flush,
             },
@@ -182,6 +190,8 @@ impl Entry {
                     long_registers: self.long_registers,
                     adding,
                     waits: self.waits,
+                    together: self.together.filter(|&n| n > 0 && vector == 1),
+                    together_registers: self.together_registers,
                     beside: self.beside,
                     flush,
                 }
@@ -257,6 +267,8 @@ pub(crate) mod tests {
             long_registers: None,
             adding: None,
             waits: false,
+            together: None,
+            together_registers: None,
             beside: false,
             flush: true,
         };

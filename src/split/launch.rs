@@ -11,7 +11,7 @@ use super::call::Args;
 use super::engine::{Engine, Operands};
 use super::first::{self, ADDERS};
 use super::site::Site;
-use super::{carry, convert, lanes, rule};
+use super::{carry, convert, lanes, leg, rule};
 use crate::kernel::scalars::{self, Scalars, TOTAL_LANES};
 use crate::kernel::{Kernel, LANES, Real, SLICE, Shape, pcg_scalars};
 use crate::node::memory::Arg;
@@ -26,6 +26,8 @@ pub(super) struct Programs {
     small: Option<Program>,
     /// The former for matrices of long rows.
     long: Option<Program>,
+    /// Products and steps in one kernel.
+    leg: Option<Program>,
 }
 
 impl Programs {
@@ -38,6 +40,11 @@ impl Programs {
     pub fn waiting<T: Real>(&self, scalars: &Scalars<T>) -> Result<ClKernel> {
         let program = self.small.as_ref().unwrap_or(&self.all);
         program.kernel(&scalars.waiting())
+    }
+
+    /// The kernel of a leg, if there is one.
+    pub fn leg(&self) -> Result<Option<ClKernel>> {
+        self.leg.as_ref().map(|p| p.kernel(leg::NAME)).transpose()
     }
 
     /// The kernel `name` of that shape.
@@ -117,12 +124,12 @@ impl<T: Real> Engine<T> {
             Program::build(device, &source, &format!("{options} {more}"), cache)
         };
         let all = build(kernels, "-D SMALL=0".to_owned())?;
-        let few = |registers: Option<u32>, kernels: &[Kernel<T>]| {
+        let few = |registers: Option<u32>, kernels: &[Kernel<T>], more: &str| {
             let registers = registers.map(|n| format!("-cl-nv-maxrregcount={n} "));
             let registers = registers.unwrap_or_default();
             match t.vector {
                 1 if !kernels.is_empty() => {
-                    build(kernels, format!("{registers}-D SMALL=1")).map(Some)
+                    build(kernels, format!("{registers}-D SMALL=1 {more}")).map(Some)
                 }
                 _ => Ok(None),
             }
@@ -131,10 +138,16 @@ impl<T: Real> Engine<T> {
         small.retain(|k| is_small(&k.shape) || t.waits && waits(k));
         let mut long = small.clone();
         long.retain(|k| t.long_registers.is_some() && is_small(&k.shape));
+        let mut parts = kernels.to_vec();
+        parts.retain(|k| t.together.is_some() && leg::PARTS.contains(&k.name));
+        if parts.len() < leg::PARTS.len() {
+            parts.clear();
+        }
         Ok(Programs {
             all,
-            small: few(t.registers, &small)?,
-            long: few(t.long_registers, &long)?,
+            small: few(t.registers, &small, "")?,
+            long: few(t.long_registers, &long, "")?,
+            leg: few(t.together_registers, &parts, "-D LEG=1")?,
         })
     }
 
@@ -229,6 +242,12 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], t: &Tuning) -> String {
         }
     }
     source.push_str("#undef WAITING\n#define WAITING 0\n");
+    let parts = |name: &&str| kernels.iter().any(|k| k.name == *name);
+    if t.together.is_some() && leg::PARTS.iter().all(parts) {
+        source.push_str("#if LEG\n");
+        source.push_str(leg::SOURCE);
+        source.push_str("#endif\n");
+    }
     source.push_str(lanes::SOURCE);
     source.push_str(carry::SOURCE);
     if double {

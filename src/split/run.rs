@@ -180,7 +180,7 @@ impl<T: Real> Engine<T> {
         self.dispatch(site, o)?;
         let host_s = start.elapsed().as_secs_f64();
         match &self.node.device {
-            Some(d) if ahead => site.put_down(&d.link.queue),
+            Some(d) if ahead => site.put_down(&d.link.queue, 1),
             _ => self.host_s.set(self.host_s.get() + host_s),
         }
         Ok((start, host_s))

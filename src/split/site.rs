@@ -190,8 +190,21 @@ impl Place {
     /// Is the next call to be measured, though the device does it alone?
     pub fn to_be_measured(&self) -> bool {
         let first = self.measured < FIRST * self.turn;
+        self.is_tuning() || first || self.stats.calls % self.one_in() < self.turn
+    }
+
+    fn one_in(&self) -> u64 {
         let one_in = (SPACING_S / self.last_s).clamp(ONE_IN, LEAST_OFTEN) as u64;
-        self.is_tuning() || first || self.stats.calls % one_in.next_power_of_two() < self.turn
+        one_in.next_power_of_two()
+    }
+
+    /// How many calls from the next on are not to be measured.
+    pub fn unmeasured(&self) -> u64 {
+        if self.to_be_measured() {
+            return 0;
+        }
+        let one_in = self.one_in();
+        one_in - self.stats.calls % one_in
     }
 
     /// Says that calls take turns at so many kinds of work: one of each makes a measurement.
@@ -216,10 +229,10 @@ impl Place {
             .record_sides(Call { seconds_s }, mean(all_host_s));
     }
 
-    /// Notes a call that nobody measures.
-    pub(super) fn put_down(&mut self, queue: &Queue) {
-        queue.put_down(&self.account, self.last_s);
-        self.stats.calls += 1;
+    /// Notes so many calls that nobody measures.
+    pub(super) fn put_down(&mut self, queue: &Queue, calls: u64) {
+        queue.put_down(&self.account, calls as f64 * self.last_s);
+        self.stats.calls += calls;
     }
 
     /// Takes back calls that were started and found nothing to do, but not their time: what was done

@@ -1,7 +1,8 @@
 //! The iterations of a solve between two looks at its true residual.
 
 use super::Pcg;
-use super::watch::{Leg, Watch};
+use super::leg::calls_of;
+use super::watch::{Started, Watch};
 use crate::Result;
 use crate::kernel::Real;
 use crate::kernel::pcg_scalars::{
@@ -31,8 +32,8 @@ impl<T: Real> Pcg<T> {
     /// Iterations from `state` until the recurrence falls below its bound; what the state is then, and
     /// whether the true residual is under way.
     ///
-    /// Where the device does all the work, it is asked for its state at a few [looks](super::pace),
-    /// and the answer is read when the next iteration is under way, so that it never waits for the
+    /// Where the device does all the work, it does so in one launch if it [can](super::leg). Else it
+    /// is asked for its state at a few [looks](super::pace), and the answer is read when the next iteration is under way, so that it never waits for the
     /// host; iterations after the last do nothing. Where it is [watched](super::watch), the host keeps no
     /// more than an iteration ahead of it, and looks when it has seen the last.
     pub(super) fn iterate(
@@ -53,7 +54,19 @@ impl<T: Real> Pcg<T> {
         let mut look = if beside { 1 } else { first };
         // Whether the device was asked for the state of the iteration before.
         let (mut asked, mut residual) = (false, false);
-        for n in 1..=begin.most {
+        while calls < begin.most {
+            if calls == done
+                && let Some(seen) = self.leg(engine, begin, calls, &state)?
+            {
+                calls += calls_of(&seen, &state);
+                (state, residual) = (seen, begin.checked);
+                done = (state[ITERATIONS].f64() - before) as usize;
+                if state[STOP] > T::ZERO {
+                    break;
+                }
+                continue;
+            }
+            let n = calls + 1;
             if n > 1 || !begin.multiplied {
                 self.product(engine)?;
             }
@@ -88,13 +101,10 @@ impl<T: Real> Pcg<T> {
             calls = n;
             let next = match &mut self.watch {
                 Some(watch) if watched => {
-                    let leg = Leg {
-                        rr,
-                        before,
-                        started: n,
-                    };
+                    let count = n;
+                    let started = Started { rr, before, count };
                     // SAFETY: as above.
-                    unsafe { watch.peeked(&self.state, leg, &mut self.pace) }?
+                    unsafe { watch.peeked(&self.state, started, &mut self.pace) }?
                 }
                 _ => None,
             };
@@ -156,7 +166,7 @@ impl<T: Real> Pcg<T> {
 
     /// Begins to look at the state of a device that does all the work, and goes on with the `residual`
     /// meanwhile.
-    fn begin_look(&mut self, engine: &Engine<T>, residual: bool) -> Result<()> {
+    pub(super) fn begin_look(&mut self, engine: &Engine<T>, residual: bool) -> Result<()> {
         self.watch.iter_mut().try_for_each(Watch::mark)?;
         if residual {
             self.residual(engine)?;

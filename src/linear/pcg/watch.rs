@@ -34,21 +34,21 @@ pub(super) struct Watch<T: Real> {
     origin: f64,
 }
 
-/// A leg of iterations, and how many of them are under way.
+/// Iterations that are watched.
 #[derive(Clone, Copy)]
-pub(super) struct Leg {
-    /// Squared residual where it began.
+pub(super) struct Started {
+    /// Squared residual where they began.
     pub rr: f64,
     /// Iterations of the solve before.
     pub before: f64,
-    /// Iterations that were started.
-    pub started: usize,
+    /// How many were started.
+    pub count: usize,
 }
 
-impl Leg {
-    /// Iterations of this leg, of so many that were seen of the solve: any number, as it is a hint.
+impl Started {
+    /// How many of these are done, of so many that were seen of the solve: any number, as it is a hint.
     fn done(&self, iterations: f64) -> usize {
-        ((iterations - self.before) as usize).min(self.started)
+        ((iterations - self.before) as usize).min(self.count)
     }
 }
 
@@ -84,6 +84,11 @@ impl<T: Real> Watch<T> {
     pub fn number(&mut self, state: &mut State<T>) {
         self.origin = self.origin % ORIGINS + 1.0;
         state[ORIGIN] = T::of(self.origin);
+    }
+
+    /// Whether a state has come of the one that was numbered last.
+    pub fn knows(&self, state: &State<T>) -> bool {
+        state[ORIGIN].f64() == self.origin
     }
 
     /// Gives a device that does all the work a `state`, in `buffer`.
@@ -152,7 +157,7 @@ impl<T: Real> Watch<T> {
         }
     }
 
-    /// What is seen there, once no more than an iteration of `leg` is behind that which the device is
+    /// What is seen there, once no more than an iteration of those `started` is behind that which the device is
     /// at: when to watch again, or None where the solve seems to be over, or nothing was seen.
     ///
     /// # Errors
@@ -163,7 +168,7 @@ impl<T: Real> Watch<T> {
     pub unsafe fn peeked(
         &mut self,
         buffer: &Buffer<T>,
-        leg: Leg,
+        started: Started,
         pace: &mut Pace,
     ) -> Result<Option<usize>> {
         let Some(peek) = &mut self.peek else {
@@ -175,13 +180,13 @@ impl<T: Real> Watch<T> {
                 if state[STOP] > T::ZERO {
                     return Ok(None);
                 }
-                let done = leg.done(state[ITERATIONS].f64());
-                if done + 1 >= leg.started {
+                let done = started.done(state[ITERATIONS].f64());
+                if done + 1 >= started.count {
                     let rr = (state[WEIGHT] * state[NEXT]).f64();
-                    let next = pace.next(leg.rr, rr, state[BOUND].f64(), done);
+                    let next = pace.next(started.rr, rr, state[BOUND].f64(), done);
                     let most = next - done;
                     let unseen = most.min((most / SELDOM).max(1 + done / SELDOM));
-                    return Ok(Some(leg.started + unseen));
+                    return Ok(Some(started.count + unseen));
                 }
             }
             // SAFETY: the caller's promise.
@@ -193,7 +198,7 @@ impl<T: Real> Watch<T> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use crate::linear::{Pcg, Solution};
     use crate::node::tuning::tests::launched;
     use crate::node::{Config, DeviceChoice, MemoryKind, opencl};
@@ -207,7 +212,7 @@ mod tests {
     const TOLERANCES: [f64; 7] = [1e-3, 1e-10, 1e-6, 1e-12, 1e-8, 1e-8, 1e-2];
 
     /// Seven points in a box of k^3, and something on the diagonal.
-    fn laplacian(k: usize) -> Csr {
+    pub(in crate::linear::pcg) fn laplacian(k: usize) -> Csr {
         let row = |i: usize, row: &mut Vec<(u32, f64)>| {
             for (stride, at) in [(1, i % k), (k, i / k % k), (k * k, i / k / k)] {
                 row.extend((at > 0).then(|| ((i - stride) as u32, -1.0)));
@@ -250,15 +255,15 @@ mod tests {
 
     #[test]
     fn whatever_is_seen_no_more_was_done_than_was_started() {
-        let leg = super::Leg {
+        let started = super::Started {
             rr: 1.0,
             before: 20.0,
-            started: 7,
+            count: 7,
         };
         let seen = [20.0, 25.0, 27.0, 28.0, 3.0, -1e300, 1e300];
         let none = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
-        assert_eq!(seen.map(|n| leg.done(n)), [0, 5, 7, 7, 0, 0, 7]);
-        assert_eq!(none.map(|n| leg.done(n)), [7, 0, 0]);
+        assert_eq!(seen.map(|n| started.done(n)), [0, 5, 7, 7, 0, 0, 7]);
+        assert_eq!(none.map(|n| started.done(n)), [7, 0, 0]);
     }
 
     #[test]

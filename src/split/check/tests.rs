@@ -117,6 +117,8 @@ fn plain() -> Tuning {
         long_registers: None,
         adding: None,
         waits: true,
+        together: None,
+        together_registers: None,
         beside: false,
         flush: true,
     }

@@ -1,0 +1,174 @@
+/* A leg of iterations by one launch: products and steps by as many groups as the device runs at once, which
+   wait for each other. A row is the same work-item's in both, so that what groups have for others is the
+   partial sums, the scalars and p alone. See src/split/leg.rs.
+
+   A sum is there when its place no longer holds NOTHING_, bits that no sum has: then it need not be
+   announced. The last groups, whose blocks are fewer, add up; lanes 4 apart are one's, so that little is
+   left. The room, by words: 0 the phase, 1 whether a group has waited too long, so that all give up; 32 how
+   many have met; 64 sums of a quarter of the lanes, four of each of three. */
+#undef BACKWARD
+#define BACKWARD 2
+#undef LOAD_ONCE
+#define LOAD_ONCE LOAD_ANEW
+#define NOTHING_ ((BITS_)0xfffe5eedfffe5eedul)
+#define PHASE_ (*(volatile __global uint *)room)
+#define STUCK_ (((volatile __global uint *)room)[1])
+#define MET_ ((volatile __global uint *)room + 32)
+#define QUARTERS_ ((volatile __global BITS_ *)((__global uint *)room + 64))
+#define AHEAD_ 4 /* parts that are asked for at once */
+#define QUARTER_WORDS_ (sizeof(Total) / sizeof(BITS_))
+/* Once more in vain; false when it has been too often. */
+INLINE_ bool asks_(__global REAL *room, uint *left) {
+    PAUSE_;
+    if (--*left % 256 == 0 && (STUCK_ || !*left))
+        STUCK_ = 1, *left = 0;
+    return *left;
+}
+/* What comes to that place, where v was found. */
+INLINE_ BITS_ what_comes_(__global REAL *room, volatile __global const BITS_ *place, BITS_ v,
+                          uint *left) {
+    while (v == NOTHING_ && *left && asks_(room, left))
+        v = *place;
+    return v;
+}
+/* This work-item's lane of a quarter of them, of so many parts; nothing is left where they `go`. */
+INLINE_ Total lane_(__global REAL *room, volatile __global BITS_ *parts, uint blocks, uint quarter,
+                    bool go, uint *left) {
+    Total sum = BEGIN_(room, 0, 0);
+    uint b = quarter + TOTAL_LANES / BLOCK * get_local_id(0);
+    for (; b < blocks; b += AHEAD_ * TOTAL_LANES) {
+        BITS_ v[AHEAD_];
+        UNROLL_ for (uint k = 0; k < AHEAD_; ++k)
+            v[k] = PART_(parts, b + k * TOTAL_LANES, blocks);
+        UNROLL_ for (uint k = 0; k < AHEAD_; ++k) {
+            volatile __global BITS_ *part = parts + b + k * TOTAL_LANES;
+            v[k] = what_comes_(room, part, v[k], left);
+            sum = PLUS_PART(sum, PASTE(as_, REAL)(v[k]));
+            if (go && b + k * TOTAL_LANES < blocks)
+                *part = NOTHING_;
+        }
+    }
+    return sum;
+}
+/* Four lanes, pairwise. */
+INLINE_ Total four_of_(__local const Total *t) {
+    return PLUS_TOTAL(PLUS_TOTAL(t[0], t[2]), PLUS_TOTAL(t[1], t[3]));
+}
+/* All work-items of a group have what they have waited for, or `goes_on` is 0: then nothing is waited for
+   any more, and the leg ends after this iteration. */
+#define ALL_HAVE_                                                           \
+    if (!left)                                                              \
+        goes_on = 0;                                                        \
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                    \
+    SEEN_;                                                                  \
+    left = goes_on ? patience : 0;
+/* Waits for the next phase, with all that came before it. */
+#define AWAIT_PHASE_                                                        \
+    ++phase;                                                                \
+    if (get_local_id(0) == 0) {                                             \
+        while (left && (int)(PHASE_ - phase) < 0 && asks_(room, &left))             \
+            ;                                                               \
+        FENCE_;                                                             \
+    }                                                                       \
+    ALL_HAVE_
+/* The next phase begins when all groups have come here. */
+#define MEET_                                                               \
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                    \
+    if (get_local_id(0) == 0) {                                             \
+        FENCE_;                                                             \
+        if (atomic_inc(MET_) == groups - 1) {                               \
+            *MET_ = 0;                                                      \
+            FENCE_;                                                         \
+            PHASE_ = phase + 1;                                             \
+        }                                                                   \
+    }                                                                       \
+    AWAIT_PHASE_
+__kernel void pcg_leg_kernel(__global REAL *y, __global REAL *r, __global REAL *p, __global REAL *s,
+                             __global REAL *rr, __global REAL *ps, __global REAL *ss,
+                             __global const REAL *rr_before, MATRIX(a), ONE_PLANE(a),
+                             __global REAL *state, __global REAL *room, const REAL c,
+                             const uint blocks, const uint steps, const uint multiplied,
+                             const uint patience) {
+    __local REAL terms[4 * BLOCK];
+    __local Total t_[BLOCK];
+    __local uint goes_on;
+    const uint group = get_group_id(0), groups = get_num_groups(0);
+    uint phase = PHASE_, left = patience;
+    if (get_local_id(0) == 0)
+        goes_on = 1;
+    if (!multiplied)
+        for (uint b = group + groups * get_local_id(0); b < blocks; b += groups * BLOCK)
+            ((__global BITS_ *)ps)[b] = ((__global BITS_ *)ss)[b] = NOTHING_;
+    MEET_
+    bool more = steps > 0;
+    for (uint n = 0; more; ++n) {
+        if (n > 0 || !multiplied)
+            for (uint block = group, turn = 0; block < blocks; block += groups, turn ^= 1) {
+                const uint this_ = block * (BLOCK / ITEM) + get_local_id(0);
+                __local REAL *const u = terms + turn * 2 * BLOCK, *const v = u + BLOCK;
+                PRODUCT_ROWS_(i, p, u, v)
+                FINISH_TWO_SUMS(ps, u, ss, v)
+            }
+        /* All groups come to all barriers, whether they add or not. */
+        for (uint adder = groups - 1 - group, k = 0; k < ADDERS; k += groups, adder += groups) {
+            const uint list = adder / (ADDERS / 3), quarter = adder % (ADDERS / 3);
+            volatile __global BITS_ *parts =
+                (volatile __global BITS_ *)(list == 0 ? n > 0 ? rr : rr_before : list == 1 ? ps : ss);
+            t_[get_local_id(0)] = lane_(room, parts, adder < ADDERS ? blocks : 0, quarter, list > 0, &left);
+            ALL_HAVE_
+            FOLD_(t_, 1, BLOCK, BLOCK, BLOCK / 8, PLUS)
+            FOLD_(t_, 1, BLOCK, BLOCK / 8, BLOCK / 64, PLUS)
+            /* By FOLD_, PoCL 3.1 loses this one. */
+            if (get_local_id(0) == 0)
+                t_[0] = four_of_(t_);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (adder < ADDERS && get_local_id(0) < QUARTER_WORDS_)
+                QUARTERS_[adder * QUARTER_WORDS_ + get_local_id(0)] =
+                    ((__local BITS_ *)t_)[get_local_id(0)];
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        const bool decides = group == groups - 1;
+        const Pcg_before_ before = pcg_before_(state);
+        if (decides && get_local_id(0) < ADDERS * QUARTER_WORDS_) {
+            volatile __global BITS_ *quarter = QUARTERS_ + get_local_id(0);
+            ((__local BITS_ *)t_)[get_local_id(0)] = what_comes_(room, quarter, *quarter, &left);
+            *quarter = NOTHING_;
+        }
+        ALL_HAVE_
+        if (decides && get_local_id(0) == 0) {
+            Total sums[3];
+            for (uint k = 0; k < 3; ++k)
+                sums[k] = settled_(four_of_(t_ + 4 * k));
+            pcg_scalars_(state, before, sums[0], sums[1], sums[2]);
+            FENCE_;
+            PHASE_ = phase + 1;
+        }
+        const uint last = blocks - 1 - (blocks - 1 - group) % groups;
+        Row_number i = (last * (BLOCK / ITEM) + get_local_id(0)) * ITEM;
+        realv w = LOAD_ONCE(r, i), q = LOAD(p, i), z = LOAD_ONCE(s, i);
+        AWAIT_PHASE_
+        STEP_SCALARS_
+        more = state[PCG_STOP] == 0 && n + 1 < steps && goes_on;
+        realv old = later ? 0 : LOAD_ONCE(y, i);
+        for (uint block = last, turn = 0;; turn ^= 1) {
+            const uint this_ = block * (BLOCK / ITEM) + get_local_id(0);
+            __local REAL *const u = terms + turn * BLOCK;
+            const bool another = block >= groups;
+            STEP_ROWS_(i, w, q, z, old)
+            ADD(u, i, w * w);
+            if (another) {
+                i -= groups * BLOCK;
+                w = LOAD_ONCE(r, i), q = LOAD(p, i), z = LOAD_ONCE(s, i);
+                if (!later)
+                    old = LOAD_ONCE(y, i);
+            }
+            FINISH_SUM(rr, u)
+            if (!another)
+                break;
+            block -= groups;
+        }
+        MEET_
+    }
+    if (!goes_on)
+        state[PCG_ORIGIN] = -1;
+}

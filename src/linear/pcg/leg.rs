@@ -1,0 +1,191 @@
+//! Iterations by one launch, where the device does all of them and its groups run at once: see
+//! [`Leg`].
+
+use super::Pcg;
+use super::iterate::{Begin, State};
+use crate::Result;
+use crate::kernel::Real;
+use crate::kernel::pcg_scalars::{ALPHA, ITERATIONS, LENGTH};
+use crate::split::{Engine, Leg};
+
+/// Calls of the step between a state and `now`. That which shows that there is nothing left to do is
+/// one, too.
+pub(super) fn calls_of<T: Real>(now: &State<T>, before: &State<T>) -> usize {
+    let ends = usize::from(now[ALPHA] <= T::ZERO);
+    (now[ITERATIONS] - before[ITERATIONS]).f64() as usize + ends
+}
+
+impl<T: Real> Pcg<T> {
+    /// From that `state`, as many iterations as are left after `calls` and are not to be measured one by
+    /// one; what the state is then, with the true residual under way if it is asked for. None where they
+    /// are to be called one by one.
+    pub(super) fn leg(
+        &mut self,
+        engine: &Engine<T>,
+        begin: Begin,
+        calls: usize,
+        state: &State<T>,
+    ) -> Result<Option<State<T>>> {
+        let unmeasured = self.product.unmeasured().min(self.step.unmeasured());
+        let steps = (begin.most - calls).min(unmeasured as usize);
+        let (Some(legs), true) = (&mut self.legs, steps > 0) else {
+            return Ok(None);
+        };
+        let multiplied = begin.multiplied && calls == 0;
+        let leg = Leg {
+            vectors: [&mut self.system.y, &mut self.r, &mut self.p, &mut self.s],
+            matrix: (&self.system.beside, self.system.share),
+            state: &mut self.state,
+            before: (begin.anew && calls == 0).then_some(&self.begin),
+            steps,
+            multiplied,
+        };
+        if !engine.start_leg(legs, [&mut self.product, &mut self.step], leg)? {
+            return Ok(None);
+        }
+        self.begin_look(engine, begin.checked)?;
+        let mut now = [T::ZERO; LENGTH];
+        if let (Some(watch), Some(legs)) = (&mut self.watch, &mut self.legs) {
+            now.copy_from_slice(watch.looked()?);
+            if !watch.knows(&now) {
+                return Err(engine.stuck(legs));
+            }
+        }
+        let calls = calls_of(&now, state);
+        let products = calls.saturating_sub(usize::from(multiplied));
+        engine.count_leg(&mut self.product, products);
+        engine.count_leg(&mut self.step, calls);
+        Ok(Some(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kernel::Real;
+    use crate::linear::pcg::watch::tests::laplacian;
+    use crate::linear::{Pcg, Solution};
+    use crate::node::tuning::tests::launched;
+    use crate::node::{Config, DeviceChoice, MemoryKind, opencl};
+    use crate::split::{Engine, Policy};
+
+    /// Set in the process whose groups run together.
+    const TOGETHER: &str = "COULOIR_TEST_TOGETHER";
+
+    /// Tolerances and most iterations of solves, one after the other, each from the one before.
+    const SOLVES: [(f64, usize); 4] = [(1e-6, 500), (1e-12, 9), (1e-12, 9), (1e-6, 500)];
+
+    fn on(device: DeviceChoice) -> Config {
+        Config {
+            device,
+            threads: Some(1),
+            memory: (device != DeviceChoice::None).then_some(MemoryKind::Discrete),
+            ..Config::default()
+        }
+    }
+
+    /// Solves with k^3 rows, and the bits of their solutions; by legs of so many groups at most.
+    fn solves<T: Real>(
+        config: &Config,
+        k: usize,
+        groups: Option<usize>,
+    ) -> (Vec<Solution>, Vec<u64>) {
+        let engine = Engine::<T>::open(config, Policy::Fixed(1.0)).unwrap();
+        let a = laplacian(k);
+        let mut solver = Pcg::new(&engine, &a, false).unwrap();
+        assert_eq!(solver.legs.is_some(), groups.is_some());
+        if let (Some(legs), Some(groups)) = (&mut solver.legs, groups) {
+            legs.limit(groups, None);
+        }
+        let mut x = engine.node.buffer(a.rows).unwrap();
+        let (mut all, mut bits) = (Vec::new(), Vec::new());
+        for (n, (tolerance, most)) in SOLVES.into_iter().enumerate() {
+            let value = |i: usize| T::of((1.7 * i as f64 + n as f64).sin());
+            let b: Vec<T> = (0..a.rows).map(value).collect();
+            let mut b = engine.node.buffer_from(&b).unwrap();
+            let solved = solver.solve(&engine, &mut b, &mut x, tolerance, 0.0, most);
+            all.push(solved.unwrap());
+            bits.extend(x.read().unwrap().iter().map(|x| x.f64().to_bits()));
+        }
+        let calls = |what: &str| {
+            let sites = solver.sites();
+            sites.iter().find(|s| s.label == what).unwrap().stats.calls
+        };
+        // One product is started before it is known that it is the first.
+        let iterations: usize = all.iter().map(|s| s.iterations).sum();
+        let products = calls("poisson product") - iterations as u64;
+        assert!(products <= SOLVES.len() as u64, "{products} more, {all:?}");
+        assert_eq!(calls("poisson step"), iterations as u64);
+        (all, bits)
+    }
+
+    fn same_bits<T: Real>(k: usize, all_groups: &[usize]) {
+        let want = solves::<T>(&on(DeviceChoice::None), k, None);
+        assert!(want.0[1].iterations == 9, "{:?}", want.0);
+        for d in opencl::devices().unwrap_or_default() {
+            if !d.fp64 || !d.offers(MemoryKind::Discrete) {
+                continue;
+            }
+            for &groups in all_groups {
+                let config = on(DeviceChoice::Index(d.index));
+                let got = solves::<T>(&config, k, Some(groups));
+                assert_eq!(got.0, want.0, "{}, {groups} groups", d.name);
+                assert!(got.1 == want.1, "{}, {k}, {groups} groups", d.name);
+            }
+        }
+    }
+
+    /// More groups than cores never meet.
+    fn who_waits_in_vain_gives_up() {
+        for d in opencl::devices().unwrap_or_default() {
+            let few = d.software && d.units < 64;
+            if !few || !d.fp64 || !d.offers(MemoryKind::Discrete) {
+                continue;
+            }
+            let config = on(DeviceChoice::Index(d.index));
+            let engine = Engine::<f64>::open(&config, Policy::Fixed(1.0)).unwrap();
+            let a = laplacian(std::env::var("K").map_or(32, |k| k.parse().unwrap()));
+            let mut solver = Pcg::new(&engine, &a, false).unwrap();
+            let mut b = engine.node.buffer_from(&vec![1.0; a.rows]).unwrap();
+            let mut x = engine.node.buffer(a.rows).unwrap();
+            let mut solve = |solver: &mut Pcg<f64>| {
+                x.write().unwrap().fill(0.0);
+                solver.solve(&engine, &mut b, &mut x, 1e-8, 0.0, 500)
+            };
+            let want = solve(&mut solver).unwrap();
+            let legs = solver.legs.as_mut().unwrap();
+            let groups = legs.limit(usize::MAX, Some(1 << 12));
+            let error = solve(&mut solver).unwrap_err();
+            assert!(error.to_string().contains("together = 0"), "{error}");
+            assert_eq!(error.exit_code(), 1);
+            // Who has heard of it may go on with fewer.
+            solver.legs.as_mut().unwrap().limit(groups, Some(1 << 30));
+            assert_eq!(solve(&mut solver).unwrap(), want);
+        }
+    }
+
+    #[test]
+    fn a_leg_leaves_the_bits_of_its_iterations() {
+        let together = std::env::var_os(TOGETHER).is_some();
+        let groups: &[usize] = if together { &[1, 5, usize::MAX] } else { &[] };
+        same_bits::<f64>(12, groups);
+        same_bits::<f32>(12, groups);
+        if together {
+            // More blocks than a lane takes at once.
+            same_bits::<f64>(103, &[usize::MAX]);
+            who_waits_in_vain_gives_up();
+        }
+    }
+
+    #[test]
+    fn groups_of_any_device_may_run_together() {
+        // PoCL 3.1 mixes up what larger groups add on 32-bit ARM.
+        let mixed_up = cfg!(target_arch = "arm");
+        if mixed_up || !opencl::devices().is_ok_and(|all| !all.is_empty()) {
+            return eprintln!("SKIPPED: no device");
+        }
+        // More groups than run at once there are found out.
+        let launch = "vector = 1\nrows = \"vector\"\nadding = 1\nwaits = true\ntogether = 3";
+        let own = "linear::pcg::leg::tests::a_leg_leaves_the_bits_of_its_iterations";
+        launched(launch, own, TOGETHER);
+    }
+}

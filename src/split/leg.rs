@@ -1,0 +1,234 @@
+//! A leg of iterations of conjugate gradients by one launch: as many groups as the device runs at once
+//! do products and steps, block after block, and wait for each other in between. There is then no time
+//! between launches (1.3 us each on an H100, where products and steps of a million rows take 11), what
+//! has come to the caches stays there, and the leg ends by itself.
+//!
+//! Nothing in OpenCL says that groups run at once. As many as a test finds when a solver is made do, by
+//! the model of Sorensen et al. (2016): groups that have started go on. Who waits for too long all the
+//! same gives up, and the call is an error. The numbers have the bits of calls one by one.
+
+use opencl3::kernel::Kernel as ClKernel;
+
+use super::engine::Engine;
+use super::finish::partial;
+use super::launch::set_args;
+use super::site::Site;
+use crate::kernel::Real;
+use crate::node::memory::Arg;
+use crate::node::{BLOCK, Buffer, Device};
+use crate::sparse::Sell;
+use crate::{Error, Result};
+
+/// The device's side, part of programs that have products and steps.
+pub(super) const SOURCE: &str = include_str!("../../cl/pcg_leg.cl");
+/// Kernels that it is made of.
+pub(super) const PARTS: [&str; 2] = ["pcg_product", "pcg_step"];
+/// Its name.
+pub(super) const NAME: &str = "pcg_leg_kernel";
+
+/// How often a group asks for the others before it gives up, by a test and by a leg: an H100 half a
+/// million times a second.
+const PATIENCE: [u32; 2] = [1 << 14, 1 << 24];
+/// The same of cores, which ask much more often and may have other work.
+const SOFTWARE_PATIENCE: [u32; 2] = [1 << 22, 1 << 30];
+/// Numbers of the room.
+const ROOM: usize = 128;
+/// Where the room says that a group has given up: see `cl/pcg_leg.cl`.
+const STUCK: usize = 1;
+/// Where sums begin that are not there yet, and what stands there.
+const QUARTERS: usize = 64;
+const NOTHING: u32 = 0xfffe_5eed;
+
+/// The legs of a solver.
+pub struct Legs<T: Real> {
+    kernel: ClKernel,
+    /// How many run at once.
+    groups: usize,
+    /// How often one asks for the others before it gives up.
+    patience: u32,
+    /// Where they meet.
+    room: Buffer<T>,
+}
+
+#[cfg(test)]
+impl<T: Real> Legs<T> {
+    /// So many groups at most, or, where they have that patience, exactly so many; how many they were.
+    pub(crate) fn limit(&mut self, groups: usize, patience: Option<u32>) -> usize {
+        let before = self.groups;
+        self.groups = match patience {
+            Some(_) => groups,
+            None => groups.min(before),
+        };
+        self.patience = patience.unwrap_or(self.patience);
+        before
+    }
+}
+
+/// What a leg works on.
+pub struct Leg<'a, T: Real> {
+    /// `y`, `r`, `p` and `s`.
+    pub vectors: [&'a mut Buffer<T>; 4],
+    /// Of products, with the row's own share of the diagonal.
+    pub matrix: (&'a Sell<T>, f64),
+    /// Scalars.
+    pub state: &'a mut Buffer<T>,
+    /// Whose first reduction is `r . r`, if not the last step's.
+    pub before: Option<&'a Site<T>>,
+    /// Most steps.
+    pub steps: usize,
+    /// The first product has been done.
+    pub multiplied: bool,
+}
+
+impl<T: Real> Engine<T> {
+    /// Prepares legs, where groups of the device run at once.
+    ///
+    /// # Errors
+    /// The device failed; out of memory.
+    pub fn legs(&self) -> Result<Option<Legs<T>>> {
+        let (Some(program), Some(d)) = (&self.program, &self.node.device) else {
+            return Ok(None);
+        };
+        // Scalars are divided as the host divides.
+        let exact = T::CL == "double" || d.info.exact_division;
+        let Some(most) = d.tuning.together.filter(|_| exact && self.totals.is_some()) else {
+            return Ok(None);
+        };
+        let Some(kernel) = program.leg()? else {
+            return Ok(None);
+        };
+        let mut room = self.node.buffer(ROOM)?;
+        for groups in (1..=most).rev().map(|n| n * d.info.units as usize) {
+            if meets(d, &kernel, groups, &mut room)? {
+                return Ok(Some(Legs {
+                    kernel,
+                    groups,
+                    patience: patience(d)[1],
+                    room,
+                }));
+            }
+        }
+        log::info!(
+            "{}: groups do not run at once, so that iterations are launched one by one",
+            d.info.name
+        );
+        Ok(None)
+    }
+
+    /// Starts a leg, of the next calls of `product` and `step`, until the state says stop; returns
+    /// whether the device does it. What state comes of it has its number, unless groups have given up.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn start_leg(
+        &self,
+        legs: &mut Legs<T>,
+        [product, step]: [&mut Site<T>; 2],
+        leg: Leg<'_, T>,
+    ) -> Result<bool> {
+        let wholly = |s: &Site<T>| self.is_the_devices(s);
+        let before = leg.before.unwrap_or(step);
+        let sums = [(before, 0), (&*product, 0)];
+        let done = self.done_by_device(&sums[..1 + usize::from(leg.multiplied)]);
+        let (true, true, true, Some(d)) = (done, wholly(product), wholly(step), &self.node.device)
+        else {
+            return Ok(false);
+        };
+        let (m, own) = leg.matrix;
+        let before = partial(before, 0)?;
+        m.view(true, false)?;
+        let mut args = Vec::with_capacity(16);
+        for v in leg.vectors {
+            args.push(v.split_at(usize::MAX, true)?.0.arg);
+        }
+        for partial in step
+            .device_partial
+            .iter_mut()
+            .chain(&mut product.device_partial)
+        {
+            args.push(partial.split_at(usize::MAX, true)?.0.arg);
+        }
+        args.push(before);
+        args.extend([m.slices().arg(), m.index().arg(), Arg::Words(m.usual())]);
+        args.extend([m.planes()[0].arg(), Arg::Words(m.same())]);
+        args.push(leg.state.split_at(usize::MAX, true)?.0.arg);
+        args.push(legs.room.split_at(usize::MAX, true)?.0.arg);
+        let blocks = step.rows / BLOCK;
+        (product.cut, step.cut) = (product.rows, step.rows);
+        let counts = [
+            blocks as u32,
+            leg.steps as u32,
+            u32::from(leg.multiplied),
+            legs.patience,
+        ];
+        let groups = legs.groups.min(blocks);
+        start(d, &legs.kernel, groups, (&args, T::of(own), counts))?;
+        Ok(true)
+    }
+
+    /// Counts so many calls of `site` that a leg has done.
+    pub fn count_leg(&self, site: &mut Site<T>, calls: usize) {
+        if let Some(d) = &self.node.device {
+            site.put_down(&d.link.queue, calls as u64);
+        }
+    }
+
+    /// The error of a leg whose groups have given up.
+    pub fn stuck(&self, legs: &mut Legs<T>) -> Error {
+        let cleared = clear(&mut legs.room);
+        let name = self.node.device.as_ref().map(|d| d.info.name.clone());
+        cleared.err().unwrap_or_else(|| Error::Device {
+            device: name.unwrap_or_default(),
+            what: "groups of a kernel that wait for each other no longer run at once".into(),
+            remedy: "leave the device to this process, or run with `together = 0` in a file named by COULOIR_TUNING".into(),
+        })
+    }
+}
+
+fn patience(d: &Device) -> [u32; 2] {
+    match d.info.software {
+        true => SOFTWARE_PATIENCE,
+        false => PATIENCE,
+    }
+}
+
+/// Whether so many groups meet.
+fn meets<T: Real>(
+    d: &Device,
+    kernel: &ClKernel,
+    groups: usize,
+    room: &mut Buffer<T>,
+) -> Result<bool> {
+    clear(room)?;
+    let at = room.split_at(usize::MAX, true)?.0.arg;
+    let none = Arg::Words([0; 16]);
+    // The room stands for what is not touched without steps, and for the state, which is.
+    let args = [[at; 10].as_slice(), &[none, at, none, at, at]].concat();
+    let counts = [0, 0, 0, patience(d)[0]];
+    start(d, kernel, groups, (&args, T::ZERO, counts))?;
+    let words: &[u32] = bytemuck::cast_slice(room.read()?);
+    Ok(words[STUCK] == 0)
+}
+
+/// Nobody has met in the room.
+fn clear<T: Real>(room: &mut Buffer<T>) -> Result<()> {
+    let words: &mut [u32] = bytemuck::cast_slice_mut(room.write()?);
+    words.fill(NOTHING);
+    words[..QUARTERS].fill(0);
+    Ok(())
+}
+
+fn start<T: Real>(
+    d: &Device,
+    kernel: &ClKernel,
+    groups: usize,
+    (args, own, counts): (&[Arg], T, [u32; 4]),
+) -> Result<()> {
+    let (fail, kernel) = (|code| d.link.error(NAME, code), kernel.get());
+    d.link.queue.order().map_err(fail)?;
+    let index = set_args(kernel, 0, args, &[own]).map_err(fail)?;
+    set_args(kernel, index, &[], &counts).map_err(fail)?;
+    let group = d.tuning.group_of(true, true);
+    let started = d.link.queue.start(kernel, groups * group, group);
+    started.map_err(fail)
+}
