@@ -109,12 +109,11 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *r, __global REAL *
                 PRODUCT_ROWS_(i, p, u, v)
                 FINISH_TWO_SUMS(ps, u, ss, v)
             }
-        /* All groups come to all barriers, whether they add or not. */
-        for (uint adder = groups - 1 - group, k = 0; k < ADDERS; k += groups, adder += groups) {
+        for (uint adder = groups - 1 - group; adder < ADDERS; adder += groups) {
             const uint list = adder / (ADDERS / 3), quarter = adder % (ADDERS / 3);
             volatile __global BITS_ *parts =
                 (volatile __global BITS_ *)(list == 0 ? n > 0 ? rr : rr_before : list == 1 ? ps : ss);
-            t_[get_local_id(0)] = lane_(room, parts, adder < ADDERS ? blocks : 0, quarter, list > 0, &left);
+            t_[get_local_id(0)] = lane_(room, parts, blocks, quarter, list > 0, &left);
             ALL_HAVE_
             FOLD_(t_, 1, BLOCK, BLOCK, BLOCK / 8, PLUS)
             FOLD_(t_, 1, BLOCK, BLOCK / 8, BLOCK / 64, PLUS)
@@ -122,26 +121,27 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *r, __global REAL *
             if (get_local_id(0) == 0)
                 t_[0] = four_of_(t_);
             barrier(CLK_LOCAL_MEM_FENCE);
-            if (adder < ADDERS && get_local_id(0) < QUARTER_WORDS_)
+            if (get_local_id(0) < QUARTER_WORDS_)
                 QUARTERS_[adder * QUARTER_WORDS_ + get_local_id(0)] =
                     ((__local BITS_ *)t_)[get_local_id(0)];
             barrier(CLK_LOCAL_MEM_FENCE);
         }
-        const bool decides = group == groups - 1;
-        const Pcg_before_ before = pcg_before_(state);
-        if (decides && get_local_id(0) < ADDERS * QUARTER_WORDS_) {
-            volatile __global BITS_ *quarter = QUARTERS_ + get_local_id(0);
-            ((__local BITS_ *)t_)[get_local_id(0)] = what_comes_(room, quarter, *quarter, &left);
-            *quarter = NOTHING_;
-        }
-        ALL_HAVE_
-        if (decides && get_local_id(0) == 0) {
-            Total sums[3];
-            for (uint k = 0; k < 3; ++k)
-                sums[k] = settled_(four_of_(t_ + 4 * k));
-            pcg_scalars_(state, before, sums[0], sums[1], sums[2]);
-            FENCE_;
-            PHASE_ = phase + 1;
+        if (group == groups - 1) {
+            const Pcg_before_ before = pcg_before_(state);
+            if (get_local_id(0) < ADDERS * QUARTER_WORDS_) {
+                volatile __global BITS_ *quarter = QUARTERS_ + get_local_id(0);
+                ((__local BITS_ *)t_)[get_local_id(0)] = what_comes_(room, quarter, *quarter, &left);
+                *quarter = NOTHING_;
+            }
+            ALL_HAVE_
+            if (get_local_id(0) == 0) {
+                Total sums[3];
+                for (uint k = 0; k < 3; ++k)
+                    sums[k] = settled_(four_of_(t_ + 4 * k));
+                pcg_scalars_(state, before, sums[0], sums[1], sums[2]);
+                FENCE_;
+                PHASE_ = phase + 1;
+            }
         }
         const uint last = blocks - 1 - (blocks - 1 - group) % groups;
         Row_number i = (last * (BLOCK / ITEM) + get_local_id(0)) * ITEM;

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 
 use opencl3::command_queue::{finish, flush};
 use opencl3::error_codes::{CL_SUCCESS, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED};
+use opencl3::kernel::{release_kernel, retain_kernel};
 use opencl3::types::{cl_command_queue, cl_kernel};
 
 use super::patience::Patience;
@@ -96,6 +97,8 @@ impl Driver {
             Self::Inline { flush: false } => launch.enqueue(),
             Self::Thread(h) => {
                 h.wait()?;
+                // SAFETY: a live handle, which the thread releases once: its owner may go before that.
+                unsafe { retain_kernel(kernel) }?;
                 h.post(launch);
                 Ok(())
             }
@@ -239,6 +242,8 @@ fn serve(s: &Slot) {
             .and_then(|()| finish(launch.queue as cl_command_queue))
             .err()
             .unwrap_or(0);
+        // SAFETY: retained when it was posted.
+        let _ = unsafe { release_kernel(launch.kernel as cl_kernel) };
         s.code.store(code, Ordering::Relaxed);
         s.done.store(done, Ordering::Release);
     }

@@ -35,6 +35,8 @@ pub struct Tuning {
     pub together: Option<usize>,
     /// Most registers of a work-item there.
     pub together_registers: Option<u32>,
+    /// Most megabytes that an iteration moves there.
+    pub together_mb: Option<u32>,
     /// A copy of another queue runs beside the kernels of the first.
     pub beside: bool,
     /// The driver has to be told to start what is in the queue.
@@ -64,6 +66,7 @@ struct Entry {
     waits: bool,
     together: Option<usize>,
     together_registers: Option<u32>,
+    together_mb: Option<u32>,
     #[serde(default)]
     beside: bool,
     flush: Option<bool>,
@@ -171,6 +174,7 @@ impl Entry {
                 waits: self.waits,
                 together: None,
                 together_registers: None,
+                together_mb: None,
                 beside: self.beside,
                 flush,
             },
@@ -192,6 +196,7 @@ impl Entry {
                     waits: self.waits,
                     together: self.together.filter(|&n| n > 0 && vector == 1),
                     together_registers: self.together_registers,
+                    together_mb: self.together_mb,
                     beside: self.beside,
                     flush,
                 }
@@ -269,6 +274,7 @@ pub(crate) mod tests {
             waits: false,
             together: None,
             together_registers: None,
+            together_mb: None,
             beside: false,
             flush: true,
         };
@@ -277,7 +283,8 @@ pub(crate) mod tests {
         assert_eq!(of(text, &device("cpu", "X")), launch(8, BLOCK, 1));
         assert_eq!(launch(4, 4, 32).group_of(true, true), 64);
         let text = "[[device]]\nmatch = \"\"\nvector = 1\nmatrix_group = 64\nregisters = 32\n\
-                    long_registers = 48\nadding = 256\nbeside = true\nflush = false\n";
+                    long_registers = 48\nadding = 256\nbeside = true\nflush = false\ntogether = 4\n\
+                    together_registers = 40\ntogether_mb = 99\n";
         let t = of(text, &device("gpu", "X"));
         assert_eq!(
             (t.group_of(false, false), t.group_of(false, true)),
@@ -286,6 +293,14 @@ pub(crate) mod tests {
         assert_eq!((t.registers, t.adding), (Some(32), Some(256)));
         assert_eq!(t.long_registers, Some(48));
         assert!(t.beside && !t.flush);
+        let of_legs = [Some(40), Some(99)];
+        assert_eq!(t.together, Some(4));
+        assert_eq!([t.together_registers, t.together_mb], of_legs);
+        let none = of(
+            &text.replace("together = 4", "together = 0"),
+            &device("gpu", "X"),
+        );
+        assert_eq!(none.together, None);
         // More than the device has.
         let t = of(&text.replace("256", "512"), &device("gpu", "X"));
         assert_eq!(t.adding, None);

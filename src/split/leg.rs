@@ -44,6 +44,8 @@ pub struct Legs<T: Real> {
     kernel: ClKernel,
     /// How many run at once.
     groups: usize,
+    /// Iterations that move more are faster one by one.
+    most_bytes: f64,
     /// How often one asks for the others before it gives up.
     patience: u32,
     /// Where they meet.
@@ -103,6 +105,10 @@ impl<T: Real> Engine<T> {
                 return Ok(Some(Legs {
                     kernel,
                     groups,
+                    most_bytes: d
+                        .tuning
+                        .together_mb
+                        .map_or(f64::INFINITY, |mb| 1e6 * f64::from(mb)),
                     patience: patience(d)[1],
                     room,
                 }));
@@ -126,6 +132,10 @@ impl<T: Real> Engine<T> {
         [product, step]: [&mut Site<T>; 2],
         leg: Leg<'_, T>,
     ) -> Result<bool> {
+        let bytes = product.stats.call_bytes + step.stats.call_bytes;
+        if bytes > legs.most_bytes {
+            return Ok(false);
+        }
         let wholly = |s: &Site<T>| self.is_the_devices(s);
         let before = leg.before.unwrap_or(step);
         let sums = [(before, 0), (&*product, 0)];

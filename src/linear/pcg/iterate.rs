@@ -66,6 +66,8 @@ impl<T: Real> Pcg<T> {
                 }
                 continue;
             }
+            // What was asked for at the end of a leg is of what comes before this one.
+            residual = false;
             let n = calls + 1;
             if n > 1 || !begin.multiplied {
                 self.product(engine)?;

@@ -65,7 +65,7 @@ mod tests {
     use crate::linear::pcg::watch::tests::laplacian;
     use crate::linear::{Pcg, Solution};
     use crate::node::tuning::tests::launched;
-    use crate::node::{Config, DeviceChoice, MemoryKind, opencl};
+    use crate::node::{Config, DeviceChoice, MemoryKind, Tuning, opencl};
     use crate::split::{Engine, Policy};
 
     /// Set in the process whose groups run together.
@@ -122,7 +122,8 @@ mod tests {
         let want = solves::<T>(&on(DeviceChoice::None), k, None);
         assert!(want.0[1].iterations == 9, "{:?}", want.0);
         for d in opencl::devices().unwrap_or_default() {
-            if !d.fp64 || !d.offers(MemoryKind::Discrete) {
+            let together = Tuning::of(&d).unwrap().together.is_some();
+            if !together || !d.fp64 || !d.offers(MemoryKind::Discrete) {
                 continue;
             }
             for &groups in all_groups {
@@ -137,8 +138,9 @@ mod tests {
     /// More groups than cores never meet.
     fn who_waits_in_vain_gives_up() {
         for d in opencl::devices().unwrap_or_default() {
+            let together = Tuning::of(&d).unwrap().together.is_some();
             let few = d.software && d.units < 64;
-            if !few || !d.fp64 || !d.offers(MemoryKind::Discrete) {
+            if !together || !few || !d.fp64 || !d.offers(MemoryKind::Discrete) {
                 continue;
             }
             let config = on(DeviceChoice::Index(d.index));
@@ -163,6 +165,34 @@ mod tests {
         }
     }
 
+    /// An iteration that is measured and turns out to be the last comes after a leg that it cuts short.
+    fn the_last_one_may_be_measured() {
+        for d in opencl::devices().unwrap_or_default() {
+            let together = Tuning::of(&d).unwrap().together.is_some();
+            if !together || !d.fp64 || !d.offers(MemoryKind::Discrete) {
+                continue;
+            }
+            let config = on(DeviceChoice::Index(d.index));
+            let engine = Engine::<f64>::open(&config, Policy::Fixed(1.0)).unwrap();
+            let a = laplacian(12);
+            let mut solver = Pcg::new(&engine, &a, false).unwrap();
+            let mut b = engine.node.buffer_from(&vec![1.0; a.rows]).unwrap();
+            let mut x = engine.node.buffer(a.rows).unwrap();
+            let mut solve = |solver: &mut Pcg<f64>| {
+                x.write().unwrap().fill(0.0);
+                solver.solve(&engine, &mut b, &mut x, 1e-8, 0.0, 500)
+            };
+            let want = solve(&mut solver).unwrap();
+            // Calls are measured at multiples of some power of two.
+            let turn = 1 << 20;
+            for before in 1..4 {
+                solver.product.stats.calls = turn + 9;
+                solver.step.stats.calls = turn - (want.iterations - before) as u64;
+                assert_eq!(solve(&mut solver).unwrap(), want, "{}, {before}", d.name);
+            }
+        }
+    }
+
     #[test]
     fn a_leg_leaves_the_bits_of_its_iterations() {
         let together = std::env::var_os(TOGETHER).is_some();
@@ -172,6 +202,7 @@ mod tests {
         if together {
             // More blocks than a lane takes at once.
             same_bits::<f64>(103, &[usize::MAX]);
+            the_last_one_may_be_measured();
             who_waits_in_vain_gives_up();
         }
     }

@@ -171,6 +171,8 @@ impl Drop for Discrete {
         debug_assert!(
             self.host_from.get() <= self.device_to.get() && self.device_to.get() <= self.bytes
         );
+        // OpenCL keeps it for kernels that are in the queue, but not for one on the way there.
+        let _ = self.link.queue.order();
         // SAFETY: made by create_buffer in `new`, released once; OpenCL keeps it for kernels that
         // have not finished.
         let _ = unsafe { release_mem_object(self.mem) };

@@ -254,6 +254,8 @@ impl Store for ZeroCopy {
 
 impl Drop for ZeroCopy {
     fn drop(&mut self) {
+        // OpenCL keeps it for kernels that are in the queue, but not for one on the way there.
+        let _ = self.order();
         let _ = self.unmap();
         for p in self.parts.borrow().iter() {
             release(p);

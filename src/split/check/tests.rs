@@ -119,6 +119,7 @@ fn plain() -> Tuning {
         waits: true,
         together: None,
         together_registers: None,
+        together_mb: None,
         beside: false,
         flush: true,
     }
