@@ -66,7 +66,7 @@ INLINE_ Total four_of_(__local const Total *t) {
 #define AWAIT_PHASE_                                                        \
     ++phase;                                                                \
     if (get_local_id(0) == 0) {                                             \
-        while (left && (int)(PHASE_ - phase) < 0 && asks_(room, &left))             \
+        while (left && (int)(PHASE_ - phase) < 0 && asks_(room, &left))     \
             ;                                                               \
         FENCE_;                                                             \
     }                                                                       \

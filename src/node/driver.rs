@@ -97,10 +97,7 @@ impl Driver {
             Self::Inline { flush: false } => launch.enqueue(),
             Self::Thread(h) => {
                 h.wait()?;
-                // SAFETY: a live handle, which the thread releases once: its owner may go before that.
-                unsafe { retain_kernel(kernel) }?;
-                h.post(launch);
-                Ok(())
+                h.post(launch)
             }
         }
     }
@@ -168,7 +165,9 @@ impl Helper {
         }
     }
 
-    fn post(&self, l: Launch) {
+    fn post(&self, l: Launch) -> Result<(), i32> {
+        // SAFETY: a live handle, which the thread releases once: its owner may go before that.
+        unsafe { retain_kernel(l.kernel as cl_kernel) }?;
         let s = &self.slot;
         s.queue.store(l.queue, Ordering::Relaxed);
         s.kernel.store(l.kernel, Ordering::Relaxed);
@@ -177,6 +176,7 @@ impl Helper {
         s.local.store(l.local, Ordering::Relaxed);
         s.turn.fetch_add(1, Ordering::SeqCst);
         self.wake();
+        Ok(())
     }
 
     fn wait(&self) -> Result<(), i32> {

@@ -9,6 +9,7 @@
 
 use opencl3::kernel::Kernel as ClKernel;
 
+use super::call::Args;
 use super::engine::Engine;
 use super::finish::partial;
 use super::launch::set_args;
@@ -26,8 +27,8 @@ pub(super) const PARTS: [&str; 2] = ["pcg_product", "pcg_step"];
 /// Its name.
 pub(super) const NAME: &str = "pcg_leg_kernel";
 
-/// How often a group asks for the others before it gives up, by a test and by a leg: an H100 half a
-/// million times a second.
+/// How often a group asks for the others before it gives up, by a test and by a leg: milliseconds and
+/// seconds.
 const PATIENCE: [u32; 2] = [1 << 14, 1 << 24];
 /// The same of cores, which ask much more often and may have other work.
 const SOFTWARE_PATIENCE: [u32; 2] = [1 << 22, 1 << 30];
@@ -63,6 +64,11 @@ impl<T: Real> Legs<T> {
         };
         self.patience = patience.unwrap_or(self.patience);
         before
+    }
+
+    /// Iterations are too large for legs from now on.
+    pub(crate) fn refuse(&mut self) {
+        self.most_bytes = 0.0;
     }
 }
 
@@ -147,7 +153,7 @@ impl<T: Real> Engine<T> {
         let (m, own) = leg.matrix;
         let before = partial(before, 0)?;
         m.view(true, false)?;
-        let mut args = Vec::with_capacity(16);
+        let mut args = Args::default();
         for v in leg.vectors {
             args.push(v.split_at(usize::MAX, true)?.0.arg);
         }
@@ -159,8 +165,11 @@ impl<T: Real> Engine<T> {
             args.push(partial.split_at(usize::MAX, true)?.0.arg);
         }
         args.push(before);
-        args.extend([m.slices().arg(), m.index().arg(), Arg::Words(m.usual())]);
-        args.extend([m.planes()[0].arg(), Arg::Words(m.same())]);
+        args.push(m.slices().arg());
+        args.push(m.index().arg());
+        args.push(Arg::Words(m.usual()));
+        args.push(m.planes()[0].arg());
+        args.push(Arg::Words(m.same()));
         args.push(leg.state.split_at(usize::MAX, true)?.0.arg);
         args.push(legs.room.split_at(usize::MAX, true)?.0.arg);
         let blocks = step.rows / BLOCK;
@@ -172,7 +181,7 @@ impl<T: Real> Engine<T> {
             legs.patience,
         ];
         let groups = legs.groups.min(blocks);
-        start(d, &legs.kernel, groups, (&args, T::of(own), counts))?;
+        start(d, &legs.kernel, groups, (args.all(), T::of(own), counts))?;
         Ok(true)
     }
 

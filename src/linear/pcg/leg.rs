@@ -159,8 +159,12 @@ mod tests {
             let error = solve(&mut solver).unwrap_err();
             assert!(error.to_string().contains("together = 0"), "{error}");
             assert_eq!(error.exit_code(), 1);
-            // Who has heard of it may go on with fewer.
+            // Who has heard of it may go on with fewer, or one by one.
             solver.legs.as_mut().unwrap().limit(groups, Some(1 << 30));
+            assert_eq!(solve(&mut solver).unwrap(), want);
+            let legs = solver.legs.as_mut().unwrap();
+            legs.limit(usize::MAX, Some(1 << 12));
+            legs.refuse();
             assert_eq!(solve(&mut solver).unwrap(), want);
         }
     }
