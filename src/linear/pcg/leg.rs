@@ -98,7 +98,9 @@ mod tests {
         }
         let mut x = engine.node.buffer(a.rows).unwrap();
         let (mut all, mut bits) = (Vec::new(), Vec::new());
-        for (n, (tolerance, most)) in SOLVES.into_iter().enumerate() {
+        // Of many rows those of few iterations.
+        let some = if k < 100 { 0..4 } else { 1..3 };
+        for (n, &(tolerance, most)) in SOLVES[some].iter().enumerate() {
             let value = |i: usize| T::of((1.7 * i as f64 + n as f64).sin());
             let b: Vec<T> = (0..a.rows).map(value).collect();
             let mut b = engine.node.buffer_from(&b).unwrap();
@@ -120,7 +122,7 @@ mod tests {
 
     fn same_bits<T: Real>(k: usize, all_groups: &[usize]) {
         let want = solves::<T>(&on(DeviceChoice::None), k, None);
-        assert!(want.0[1].iterations == 9, "{:?}", want.0);
+        assert!(want.0.iter().any(|s| s.iterations == 9), "{:?}", want.0);
         for d in opencl::devices().unwrap_or_default() {
             let together = Tuning::of(&d).unwrap().together.is_some();
             if !together || !d.fp64 || !d.offers(MemoryKind::Discrete) {
