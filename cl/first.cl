@@ -17,16 +17,17 @@
 #define ROOM_TURN_(room) (*(volatile __global uint *)(room))
 #define ROOM_LANES_OF_(room, list) ((room) + ROOM_LANES + (list) * LANES_WORDS_)
 
-/* The sums of a, b and c, as TOTALS has them, by ADDERS groups: each adds its lanes up; the last group to
-   arrive (`last_`) adds these, and its first work-item goes on. A lane's total with what is FEW_LANES_
-   further, as the pairwise sum has them, is kept in registers. */
+/* In an adding group: the sums of a, b and c, as TOTALS has them. One work-item of the last group to
+   arrive goes on; the others return. A lane's total with what is FEW_LANES_ further, as the pairwise
+   sum has them, is kept in registers. */
+#define IS_ADDER (get_group_id(0) < ADDERS)
 #define FIRST_LOCALS                                                        \
     __local Total t_[3 * FEW_LANES_];                                       \
     __local uint last_;
-#define FIRST_LANES(adder, a, b, c, parts, room)                            \
+#define FIRST_TOTALS(a, b, c, parts, room)                                  \
     {                                                                       \
-        const uint list_ = (adder) / (ADDERS / 3);                          \
-        const uint from_ = (adder) % (ADDERS / 3) * LANES_OF_ONE_;          \
+        const uint list_ = (uint)get_group_id(0) / (ADDERS / 3);            \
+        const uint from_ = (uint)get_group_id(0) % (ADDERS / 3) * LANES_OF_ONE_; \
         __global const REAL *parts_ = list_ == 0 ? a : list_ == 1 ? b : c;  \
         volatile __global REAL *lanes_ = ROOM_LANES_OF_(room, list_) + from_; \
         EACH_LANE_(l_, LANES_OF_ONE_) {                                     \
@@ -40,9 +41,8 @@
             last_ = atomic_inc((volatile __global uint *)(room) + ROOM_ARRIVED_) == ADDERS - 1; \
         }                                                                   \
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                \
-    }
-#define FIRST_TOTALS(room)                                                  \
-    {                                                                       \
+        if (!last_)                                                         \
+            return;                                                         \
         UNROLL_ for (uint k_ = 0; k_ < 3; ++k_)                             \
             EACH_LANE_(l_, FEW_LANES_) {                                    \
                 volatile __global const REAL *z_ = ROOM_LANES_OF_(room, k_) + l_; \
@@ -52,8 +52,9 @@
         FOLD_(t_, 3, FEW_LANES_, FEW_LANES_, FEW_LANES_ / 8, PLUS)          \
         FOLD_(t_, 3, FEW_LANES_, FEW_LANES_ / 8, FEW_LANES_ / 64, PLUS)     \
         FOLD_(t_, 3, FEW_LANES_, FEW_LANES_ / 64, 1, PLUS)                  \
-        if (get_local_id(0) == 0)                                           \
-            *((volatile __global uint *)(room) + ROOM_ARRIVED_) = 0;        \
+        if (get_local_id(0) != 0)                                           \
+            return;                                                         \
+        *((volatile __global uint *)(room) + ROOM_ARRIVED_) = 0;            \
     }
 #define FIRST_SUM(k) settled_(t_[(k) * FEW_LANES_])
 #if PAIRED

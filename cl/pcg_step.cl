@@ -54,16 +54,11 @@ __kernel void pcg_step_kernel(__global REAL *y, __global REAL *r, __global REAL 
                               __global const REAL *ss, __global REAL *room, const uint blocks,
                               const uint turn) {
     FIRST_LOCALS
-    if (get_group_id(0) < ADDERS) {
+    if (IS_ADDER) {
         const Pcg_before_ before = pcg_before_(state);
-        FIRST_LANES((uint)get_group_id(0), rr, ps, ss, blocks, room)
-        if (!last_)
-            return;
-        FIRST_TOTALS(room)
-        if (get_local_id(0) == 0) {
-            pcg_scalars_(state, before, FIRST_SUM(0), FIRST_SUM(1), FIRST_SUM(2));
-            FIRST_DONE(room, turn)
-        }
+        FIRST_TOTALS(rr, ps, ss, blocks, room)
+        pcg_scalars_(state, before, FIRST_SUM(0), FIRST_SUM(1), FIRST_SUM(2));
+        FIRST_DONE(room, turn)
         return;
     }
 #if !EARLY_

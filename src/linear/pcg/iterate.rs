@@ -33,9 +33,10 @@ impl<T: Real> Pcg<T> {
     /// whether the true residual is under way.
     ///
     /// Where the device does all the work, it does so in one launch if it [can](super::leg). Else it
-    /// is asked for its state at a few [looks](super::pace), and the answer is read when the next iteration is under way, so that it never waits for the
-    /// host; iterations after the last do nothing. Where it is [watched](super::watch), the host keeps no
-    /// more than an iteration ahead of it, and looks when it has seen the last.
+    /// is asked for its state at a few [looks](super::pace), and the answer is read when the next
+    /// iteration is under way, so that it never waits for the host; iterations after the last do
+    /// nothing. Where it is [watched](super::watch), the host keeps no more than an iteration ahead of
+    /// it, and looks when it has seen the last.
     pub(super) fn iterate(
         &mut self,
         engine: &Engine<T>,

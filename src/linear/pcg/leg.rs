@@ -61,6 +61,7 @@ impl<T: Real> Pcg<T> {
 
 #[cfg(test)]
 mod tests {
+    use crate::Result;
     use crate::kernel::Real;
     use crate::linear::pcg::watch::tests::laplacian;
     use crate::linear::{Pcg, Solution};
@@ -81,6 +82,20 @@ mod tests {
             memory: (device != DeviceChoice::None).then_some(MemoryKind::Discrete),
             ..Config::default()
         }
+    }
+
+    /// Devices of which groups may run together.
+    fn devices() -> impl Iterator<Item = opencl::DeviceInfo> {
+        let all = opencl::devices().unwrap_or_default().into_iter();
+        let together = |d: &opencl::DeviceInfo| Tuning::of(d).unwrap().together.is_some();
+        all.filter(move |d| together(d) && d.fp64 && d.offers(MemoryKind::Discrete))
+    }
+
+    /// A solve from 0 with 1 in every row, whose vectors go as soon as it has returned.
+    fn from_zero(engine: &Engine<f64>, solver: &mut Pcg<f64>, n: usize) -> Result<Solution> {
+        let mut b = engine.node.buffer_from(&vec![1.0; n])?;
+        let mut x = engine.node.buffer(n)?;
+        solver.solve(engine, &mut b, &mut x, 1e-8, 0.0, 500)
     }
 
     /// Solves with k^3 rows, and the bits of their solutions; by legs of so many groups at most.
@@ -123,11 +138,7 @@ mod tests {
     fn same_bits<T: Real>(k: usize, all_groups: &[usize]) {
         let want = solves::<T>(&on(DeviceChoice::None), k, None);
         assert!(want.0.iter().any(|s| s.iterations == 9), "{:?}", want.0);
-        for d in opencl::devices().unwrap_or_default() {
-            let together = Tuning::of(&d).unwrap().together.is_some();
-            if !together || !d.fp64 || !d.offers(MemoryKind::Discrete) {
-                continue;
-            }
+        for d in devices() {
             for &groups in all_groups {
                 let config = on(DeviceChoice::Index(d.index));
                 let got = solves::<T>(&config, k, Some(groups));
@@ -139,22 +150,12 @@ mod tests {
 
     /// More groups than cores never meet.
     fn who_waits_in_vain_gives_up() {
-        for d in opencl::devices().unwrap_or_default() {
-            let together = Tuning::of(&d).unwrap().together.is_some();
-            let few = d.software && d.units < 64;
-            if !together || !few || !d.fp64 || !d.offers(MemoryKind::Discrete) {
-                continue;
-            }
+        for d in devices().filter(|d| d.software && d.units < 64) {
             let config = on(DeviceChoice::Index(d.index));
             let engine = Engine::<f64>::open(&config, Policy::Fixed(1.0)).unwrap();
-            let a = laplacian(std::env::var("K").map_or(32, |k| k.parse().unwrap()));
+            let a = laplacian(32);
             let mut solver = Pcg::new(&engine, &a, false).unwrap();
-            let mut b = engine.node.buffer_from(&vec![1.0; a.rows]).unwrap();
-            let mut x = engine.node.buffer(a.rows).unwrap();
-            let mut solve = |solver: &mut Pcg<f64>| {
-                x.write().unwrap().fill(0.0);
-                solver.solve(&engine, &mut b, &mut x, 1e-8, 0.0, 500)
-            };
+            let solve = |solver: &mut Pcg<f64>| from_zero(&engine, solver, a.rows);
             let want = solve(&mut solver).unwrap();
             let legs = solver.legs.as_mut().unwrap();
             let groups = legs.limit(usize::MAX, Some(1 << 12));
@@ -173,21 +174,12 @@ mod tests {
 
     /// An iteration that is measured and turns out to be the last comes after a leg that it cuts short.
     fn the_last_one_may_be_measured() {
-        for d in opencl::devices().unwrap_or_default() {
-            let together = Tuning::of(&d).unwrap().together.is_some();
-            if !together || !d.fp64 || !d.offers(MemoryKind::Discrete) {
-                continue;
-            }
+        for d in devices() {
             let config = on(DeviceChoice::Index(d.index));
             let engine = Engine::<f64>::open(&config, Policy::Fixed(1.0)).unwrap();
             let a = laplacian(12);
             let mut solver = Pcg::new(&engine, &a, false).unwrap();
-            let mut b = engine.node.buffer_from(&vec![1.0; a.rows]).unwrap();
-            let mut x = engine.node.buffer(a.rows).unwrap();
-            let mut solve = |solver: &mut Pcg<f64>| {
-                x.write().unwrap().fill(0.0);
-                solver.solve(&engine, &mut b, &mut x, 1e-8, 0.0, 500)
-            };
+            let solve = |solver: &mut Pcg<f64>| from_zero(&engine, solver, a.rows);
             let want = solve(&mut solver).unwrap();
             // Calls are measured at multiples of some power of two.
             let turn = 1 << 20;
