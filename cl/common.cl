@@ -12,6 +12,7 @@
    BACKWARD 1 in kernels whose groups take the rows from the last to the first; 2 where a group has
             several blocks in turn, and `this_` is the number
    SMALL    1 in a program of kernels that need few registers: one matrix, one vector
+   LONG     1 in the program of the same for matrices of long rows
    LEG      1 in the program of which all iterations of a solve may be one launch
    WAITING  1 in kernels whose first groups add up what the others wait for
    ADDERS   how many groups that is; ROOM_LANES, TOTAL_LANES: see first.cl

@@ -5,31 +5,22 @@
 #define ONCE(p) once_(p)
 #define ONCE_WORD(p) once_word_(p)
 #define ONCE_HALF(p) once_half_(p)
-inline REAL once_(__global const REAL *p) {
-    union {
-        REAL all;
-        ulong two;
-        uint one;
-    } u;
-    if (sizeof(REAL) == sizeof(ulong))
-        asm("ld.global.cs.b64 %0, [%1];" : "=l"(u.two) : "l"(p));
-    else
-        asm("ld.global.cs.b32 %0, [%1];" : "=r"(u.one) : "l"(p));
-    return u.all;
-}
+#define LOADING_(name, volatile_, cache, and)                               \
+    inline REAL name(__global const REAL *p) {                              \
+        union {                                                             \
+            REAL all;                                                       \
+            ulong two;                                                      \
+            uint one;                                                       \
+        } u;                                                                \
+        if (sizeof(REAL) == sizeof(ulong))                                  \
+            asm volatile_("ld.global" cache ".b64 %0, [%1];" : "=l"(u.two) : "l"(p) and); \
+        else                                                                \
+            asm volatile_("ld.global" cache ".b32 %0, [%1];" : "=r"(u.one) : "l"(p) and); \
+        return u.all;                                                       \
+    }
+LOADING_(once_, , ".cs", )
 /* The same of what the launch itself changes. */
-inline REAL once_anew_(__global const REAL *p) {
-    union {
-        REAL all;
-        ulong two;
-        uint one;
-    } u;
-    if (sizeof(REAL) == sizeof(ulong))
-        asm volatile("ld.global.cs.b64 %0, [%1];" : "=l"(u.two) : "l"(p) : "memory");
-    else
-        asm volatile("ld.global.cs.b32 %0, [%1];" : "=r"(u.one) : "l"(p) : "memory");
-    return u.all;
-}
+LOADING_(once_anew_, volatile, ".cs", : "memory")
 inline void store_once_(__global REAL *p, REAL v) {
     union {
         REAL all;

@@ -123,7 +123,7 @@ impl<T: Real> Engine<T> {
             let source = source(kernels, &t);
             Program::build(device, &source, &format!("{options} {more}"), cache)
         };
-        let all = build(kernels, "-D SMALL=0".to_owned())?;
+        let all = build(kernels, "-D SMALL=0 -D LONG=0".to_owned())?;
         let few = |registers: Option<u32>, kernels: &[Kernel<T>], more: &str| {
             let registers = registers.map(|n| format!("-cl-nv-maxrregcount={n} "));
             let registers = registers.unwrap_or_default();
@@ -145,9 +145,9 @@ impl<T: Real> Engine<T> {
         }
         Ok(Programs {
             all,
-            small: few(t.registers, &small, "")?,
-            long: few(t.long_registers, &long, "")?,
-            leg: few(t.together_registers, &parts, "-D LEG=1")?,
+            small: few(t.registers, &small, "-D LONG=0")?,
+            long: few(t.long_registers, &long, "-D LONG=1")?,
+            leg: few(t.together_registers, &parts, "-D LONG=0 -D LEG=1")?,
         })
     }
 

@@ -6,8 +6,8 @@ use crate::node::Node;
 use crate::sparse::Sell;
 
 /// The first half of the rows like those of a grid of 4 to 7 neighbours, some entries missing, one
-/// neighbour before the first column at first; then rows of six entries anywhere, some of five; the
-/// last quarter of 0 to 9, some empty, one long. So every kind of step is there (32-bit ones where
+/// neighbour before the first column at first; then rows of six entries anywhere, some of five, or of
+/// the diagonal and four, some of three; the last quarter of 0 to 9, some empty, one long. So every kind of step is there (32-bit ones where
 /// `cols` are many), in slices that are full, have gaps and are packed.
 pub(super) fn random<T: Real>(
     node: &Node,
@@ -19,6 +19,7 @@ pub(super) fn random<T: Real>(
     let mut row_ptr = vec![0];
     let mut col = Vec::new();
     let neighbours = 4 + rng.usize(..4);
+    let diagonal = rng.bool();
     for i in 0..rows {
         let mut row: Vec<u32> = if i < rows / 2 {
             let near = [i, i + 1, i + 3, i.wrapping_sub(17), i + 40, i + 2, i + 55];
@@ -28,12 +29,16 @@ pub(super) fn random<T: Real>(
                 .collect()
         } else {
             let n = match i {
-                _ if i < rows / 4 * 3 => 6 - usize::from(rng.usize(..100) == 0),
+                _ if i < rows / 4 * 3 => {
+                    6 - 2 * usize::from(diagonal) - usize::from(rng.usize(..100) == 0)
+                }
                 _ if i == rows / 4 * 3 => 40.min(cols),
                 _ if rng.usize(..8) == 0 => 0,
                 _ => rng.usize(..10),
             };
-            (0..n).map(|_| rng.usize(..cols) as u32).collect()
+            let own = (diagonal && i < rows / 4 * 3).then_some(i as u32);
+            let others = (0..n).map(|_| rng.usize(..cols) as u32);
+            own.into_iter().chain(others).collect()
         };
         row.retain(|&j| (j as usize) < cols);
         row.sort_unstable();

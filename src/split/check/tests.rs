@@ -1,15 +1,16 @@
 //! Devices that miscompute are found out.
 
+mod steps;
+
 use std::path::Path;
 
 use crate::kernel::pcg_scalars::{LATER, OWED, STOP};
-use crate::kernel::{Kernel, Real, axpy, dot, list, pcg_step, spmv};
+use crate::kernel::{Kernel, Real, axpy, dot, list, pcg_step};
 use crate::node::opencl::{self, DeviceInfo};
 use crate::node::topology::allowed_cores;
 use crate::node::{BLOCK, Config, DeviceChoice, Node, Tuning, Turn};
-use crate::sparse::{Csr, Sell};
 use crate::split::launch::is_small;
-use crate::split::{Engine, Operands, Policy};
+use crate::split::{Engine, Policy};
 use crate::{Error, Result};
 
 use super::random_case;
@@ -122,51 +123,6 @@ fn plain() -> Tuning {
         together_mb: None,
         beside: false,
         flush: true,
-    }
-}
-
-/// A kernel that gives another result there is told from the one that other matrices get.
-#[test]
-fn long_rows_have_a_kernel_of_their_own() {
-    let Some(info) = device() else { return };
-    let right = [spmv::kernel(), axpy::kernel()];
-    let engine = open(DeviceChoice::Index(info.index), &right).unwrap();
-    let device = engine.node.device.as_ref().unwrap();
-    let wrong = [mistaken(
-        spmv::kernel(),
-        "STORE(y, i, s)",
-        "STORE(y, i, s + s)",
-    )];
-    let tuning = Tuning {
-        long_registers: device.tuning.registers,
-        ..device.tuning
-    };
-    let programs = Engine::compile_as(device, tuning, &wrong, None).unwrap();
-    let n = 4 * BLOCK;
-    let x = engine.node.buffer_from(&vec![1.0; n + 12]).unwrap();
-    for of_a_row in [2, 12] {
-        let a = Csr::from_rows(n, n + 12, |i, row| {
-            row.extend((0..of_a_row).map(|k| ((i + k) as u32, 1.0 + (k % 2) as f64)));
-        });
-        let a = Sell::from_csr(&engine.node, &a).unwrap();
-        let mut y = engine.node.buffer(n).unwrap();
-        let mut site = engine.site(spmv::kernel(), "long", n).unwrap();
-        engine.set_ratio(&mut site, 1.0);
-        let kernel = &site.kernel;
-        site.long = Some(programs.handle(kernel.name, &kernel.shape).unwrap());
-        let operands = Operands {
-            out: &mut [&mut y],
-            gather: &[&x],
-            mats: &[&a],
-            ..Operands::default()
-        };
-        engine.run(&mut site, operands).unwrap();
-        let right = 1.5 * of_a_row as f64;
-        let expected = if of_a_row == 2 { right } else { 2.0 * right };
-        assert!(
-            y.read().unwrap().iter().all(|&v| v == expected),
-            "{of_a_row}"
-        );
     }
 }
 
