@@ -6,9 +6,10 @@ use crate::node::Node;
 use crate::sparse::Sell;
 
 /// The first half of the rows like those of a grid of 4 to 7 neighbours, some entries missing, one
-/// neighbour before the first column at first; then rows of six entries anywhere, some of five, or of
-/// the diagonal and four, some of three; the last quarter of 0 to 9, some empty, one long. So every kind of step is there (32-bit ones where
-/// `cols` are many), in slices that are full, have gaps and are packed.
+/// neighbour before the first column at first; then rows of six entries anywhere, some of five, or
+/// of the diagonal and four more, some of three; the last quarter of 0 to 9, some empty, one long.
+/// So every kind of step is there (32-bit ones where `cols` are many), in slices that are full, have
+/// gaps and are packed.
 pub(super) fn random<T: Real>(
     node: &Node,
     rows: usize,
