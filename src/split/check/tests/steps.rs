@@ -4,9 +4,22 @@ use std::collections::BTreeSet;
 
 use super::{device, mistaken, open, plain};
 use crate::kernel::{axpy, spmv};
-use crate::node::{BLOCK, DeviceChoice, Tuning};
+use crate::node::{BLOCK, Buffer, DeviceChoice, Tuning};
 use crate::sparse::{Csr, Sell};
-use crate::split::{Engine, Operands};
+use crate::split::{Engine, Operands, Site};
+
+/// `a x` by that site.
+fn product(engine: &Engine<f64>, mut site: Site<f64>, x: &Buffer<f64>, a: &Sell<f64>) -> Vec<f64> {
+    let mut y = engine.node.buffer(a.rows()).unwrap();
+    let operands = Operands {
+        out: &mut [&mut y],
+        gather: &[x],
+        mats: &[a],
+        ..Operands::default()
+    };
+    engine.run(&mut site, operands).unwrap();
+    y.read().unwrap().to_vec()
+}
 
 /// A kernel that gives another result there is told from the one that other matrices get.
 #[test]
@@ -32,24 +45,14 @@ fn long_rows_have_a_kernel_of_their_own() {
             row.extend((0..of_a_row).map(|k| ((i + k) as u32, 1.0 + (k % 2) as f64)));
         });
         let a = Sell::from_csr(&engine.node, &a).unwrap();
-        let mut y = engine.node.buffer(n).unwrap();
         let mut site = engine.site(spmv::kernel(), "long", n).unwrap();
         engine.set_ratio(&mut site, 1.0);
         let kernel = &site.kernel;
         site.long = Some(programs.handle(kernel.name, &kernel.shape).unwrap());
-        let operands = Operands {
-            out: &mut [&mut y],
-            gather: &[&x],
-            mats: &[&a],
-            ..Operands::default()
-        };
-        engine.run(&mut site, operands).unwrap();
         let right = 1.5 * of_a_row as f64;
         let expected = if of_a_row == 2 { right } else { 2.0 * right };
-        assert!(
-            y.read().unwrap().iter().all(|&v| v == expected),
-            "{of_a_row}"
-        );
+        let y = product(&engine, site, &x, &a);
+        assert!(y.iter().all(|&v| v == expected), "{of_a_row}");
     }
 }
 
@@ -87,8 +90,7 @@ fn rows_of_any_number_of_steps_have_the_bits_of_the_cpu() {
         for (of_a_row, gaps) in (1..20).flat_map(|k| [(k, false), (k, k > 1)]) {
             let a = near(n, of_a_row, gaps);
             let a = Sell::from_csr(&engine.node, &a).unwrap();
-            let product = |on_device: bool| {
-                let mut y = engine.node.buffer(n).unwrap();
+            let bits = |on_device: bool| {
                 let mut site = engine.site(spmv::kernel(), "steps", n).unwrap();
                 engine.set_ratio(&mut site, if on_device { 1.0 } else { 0.0 });
                 if on_device {
@@ -96,18 +98,11 @@ fn rows_of_any_number_of_steps_have_the_bits_of_the_cpu() {
                     site.handle = Some(programs.handle(of.name, &of.shape).unwrap());
                     (site.long, site.tuning) = (None, Some(plain()));
                 }
-                let operands = Operands {
-                    out: &mut [&mut y],
-                    gather: &[&x],
-                    mats: &[&a],
-                    ..Operands::default()
-                };
-                engine.run(&mut site, operands).unwrap();
-                let bits = |v: &f64| v.to_bits();
-                y.read().unwrap().iter().map(bits).collect::<Vec<_>>()
+                let y = product(&engine, site, &x, &a);
+                y.iter().map(|v| v.to_bits()).collect::<Vec<_>>()
             };
             assert!(
-                product(true) == product(false),
+                bits(true) == bits(false),
                 "{of_a_row} of a row, {gaps}, {long}"
             );
         }
