@@ -1,83 +1,25 @@
 /* Sums that the first groups of a kernel add up and the others wait for (WAITING), so that no launch
    is needed between a call's partial results and the next call. For devices that start groups in
-   the order of their numbers, and whose groups see what others have stored before a fence.
+   the order of their numbers, and whose groups see what others store.
 
-   The room that they share: number of the launch whose sums are there; a cache line or two further,
-   how many groups have arrived; from REAL number ROOM_LANES on, TOTAL_LANES totals for each of three
-   sums. Group g of the ADDERS has a quarter of the lanes of one of them. */
-#define LANES_OF_ONE_ (3 * TOTAL_LANES / ADDERS)
-#define FEW_LANES_ (TOTAL_LANES / 4)
-#define ROOM_ARRIVED_ 64 /* words */
-#define LANES_WORDS_ (PAIRED ? 2 * TOTAL_LANES : TOTAL_LANES)
+   A number is there when its place no longer holds NOTHING_, bits that no sum has: then it need not be
+   announced. The room that they share: what each of the ADDERS has come to; from number ROOM_TOLD on, what
+   follows from the sums, in turns at one of two places, so that the other can be emptied.
+
+   Each of the ADDERS has a share of the lanes of one of three sums: LANES_LEFT_ neighbours, and the same
+   again every FEW_LANES_. It adds these pairwise, until LANES_LEFT_ are left. */
+#define NOTHING_ ((BITS_)0xfffe5eedfffe5eedul)
+#define SHARES_ (ADDERS / 3)
+#define LANES_LEFT_ 4
+#define FEW_LANES_ (SHARES_ * LANES_LEFT_)
+#define SHARE_LANES_ (TOTAL_LANES / SHARES_)
+#define LANE_(share, l) ((l) / LANES_LEFT_ * FEW_LANES_ + (share) * LANES_LEFT_ + (l) % LANES_LEFT_)
+#define WORDS_LEFT_ (LANES_LEFT_ * sizeof(Total) / sizeof(REAL))
+#define ROOM_LEFT_(room) ((volatile __global BITS_ *)(room))
+#define ROOM_TOLD_(room, turn) (ROOM_LEFT_(room) + ROOM_TOLD + (turn) % 2 * 16)
+
+/* Between two questions, for all groups ask the same place. */
 #ifdef __NV_CL_C_VERSION
-#define FENCE_ asm volatile("membar.gl;" : : : "memory")
-#else
-#define FENCE_ mem_fence(CLK_GLOBAL_MEM_FENCE)
-#endif
-#define ROOM_TURN_(room) (*(volatile __global uint *)(room))
-#define ROOM_LANES_OF_(room, list) ((room) + ROOM_LANES + (list) * LANES_WORDS_)
-
-/* In an adding group: the sums of a, b and c, as TOTALS has them. One work-item of the last group to
-   arrive goes on; the others return. A lane's total with what is FEW_LANES_ further, as the pairwise
-   sum has them, is kept in registers. */
-#define IS_ADDER (get_group_id(0) < ADDERS)
-#define FIRST_LOCALS                                                        \
-    __local Total t_[3 * FEW_LANES_];                                       \
-    __local uint last_;
-#define FIRST_TOTALS(a, b, c, parts, room)                                  \
-    {                                                                       \
-        const uint list_ = (uint)get_group_id(0) / (ADDERS / 3);            \
-        const uint from_ = (uint)get_group_id(0) % (ADDERS / 3) * LANES_OF_ONE_; \
-        __global const REAL *parts_ = list_ == 0 ? a : list_ == 1 ? b : c;  \
-        volatile __global REAL *lanes_ = ROOM_LANES_OF_(room, list_) + from_; \
-        EACH_LANE_(l_, LANES_OF_ONE_) {                                     \
-            Total s_ = BEGIN_(parts_, 0, 0);                                \
-            TAKE_(s_, parts_, from_ + l_, parts, 8, PLUS)                   \
-            KEEP_(lanes_, l_, s_);                                          \
-        }                                                                   \
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                \
-        if (get_local_id(0) == 0) {                                         \
-            FENCE_;                                                         \
-            last_ = atomic_inc((volatile __global uint *)(room) + ROOM_ARRIVED_) == ADDERS - 1; \
-        }                                                                   \
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                \
-        if (!last_)                                                         \
-            return;                                                         \
-        UNROLL_ for (uint k_ = 0; k_ < 3; ++k_)                             \
-            EACH_LANE_(l_, FEW_LANES_) {                                    \
-                volatile __global const REAL *z_ = ROOM_LANES_OF_(room, k_) + l_; \
-                t_[k_ * FEW_LANES_ + l_] = four_(z_);                       \
-            }                                                               \
-        barrier(CLK_LOCAL_MEM_FENCE);                                       \
-        FOLD_(t_, 3, FEW_LANES_, FEW_LANES_, FEW_LANES_ / 8, PLUS)          \
-        FOLD_(t_, 3, FEW_LANES_, FEW_LANES_ / 8, FEW_LANES_ / 64, PLUS)     \
-        FOLD_(t_, 3, FEW_LANES_, FEW_LANES_ / 64, 1, PLUS)                  \
-        if (get_local_id(0) != 0)                                           \
-            return;                                                         \
-        *((volatile __global uint *)(room) + ROOM_ARRIVED_) = 0;            \
-    }
-#define FIRST_SUM(k) settled_(t_[(k) * FEW_LANES_])
-#if PAIRED
-#define KEPT_(z, l) total_((z)[l], (z)[TOTAL_LANES + (l)])
-#else
-#define KEPT_(z, l) ((z)[l])
-#endif
-INLINE_ Total four_(volatile __global const REAL *z) {
-    const Total a = KEPT_(z, 0), b = KEPT_(z, FEW_LANES_), c = KEPT_(z, 2 * FEW_LANES_);
-    const Total d = KEPT_(z, 3 * FEW_LANES_);
-    return PLUS_TOTAL(PLUS_TOTAL(a, c), PLUS_TOTAL(b, d));
-}
-
-/* What came of the sums is there for those who wait. */
-#define FIRST_DONE(room, turn)                                              \
-    FENCE_;                                                                 \
-    ROOM_TURN_(room) = (turn);
-
-/* Waits for it. What it has stored is read after this, and by nobody before: the first cache of a
-   core keeps what has been read there. One work-item asks, and not all the time, for all groups
-   ask the same place. */
-#ifdef __NV_CL_C_VERSION
-#define SEEN_ asm volatile("" : : : "memory")
 #define PAUSE_ pause_()
 INLINE_ uint clock_(void) {
     uint cycles;
@@ -90,13 +32,93 @@ INLINE_ void pause_(void) {
         ;
 }
 #else
-#define SEEN_ mem_fence(CLK_GLOBAL_MEM_FENCE)
 #define PAUSE_
 #endif
-#define AWAIT_FIRST(room, turn)                                             \
-    if (get_local_id(0) == 0)                                               \
-        while (ROOM_TURN_(room) != (turn)) {                                \
-            PAUSE_;                                                         \
-        }                                                                   \
+/* What comes to that place. */
+INLINE_ REAL comes_(volatile __global const BITS_ *place) {
+    BITS_ v;
+    while ((v = *place) == NOTHING_) {
+        PAUSE_;
+    }
+    return PASTE(as_, REAL)(v);
+}
+
+#define IS_ADDER (get_group_id(0) < ADDERS)
+#define FIRST_LOCALS(before, told)                                          \
+    __local Total t_[SHARE_LANES_ > 3 * FEW_LANES_ ? SHARE_LANES_ : 3 * FEW_LANES_]; \
+    __local before before_;                                                 \
+    __local told told_;
+#define AHEAD_FIRST_ 8
+/* A share of so many parts, by lane, in t. Where several work-items have a lane, each asks for some of its
+   parts at once, and they add them in turns, for a lane takes its parts in ascending order. */
+INLINE_ void first_share_(__local Total *t, __global const REAL *parts, uint share, uint count) {
+    const uint each = get_local_size(0) / SHARE_LANES_;
+    if (each < 2) {
+        EACH_LANE_(l, SHARE_LANES_) {
+            Total s = BEGIN_(parts, 0, 0);
+            TAKE_(s, parts, LANE_(share, l), count, AHEAD_FIRST_, PLUS)
+            t[l] = s;
+        }
+    } else {
+        const uint l = get_local_id(0) % SHARE_LANES_, own = get_local_id(0) / SHARE_LANES_;
+        uint i = LANE_(share, l) + own * AHEAD_FIRST_ * TOTAL_LANES;
+        for (uint from = 0; from < count; from += each * AHEAD_FIRST_ * TOTAL_LANES) {
+            REAL v[AHEAD_FIRST_];
+            UNROLL_ for (uint k = 0; k < AHEAD_FIRST_; ++k)
+                v[k] = PART_(parts, i + k * TOTAL_LANES, count);
+            i += each * AHEAD_FIRST_ * TOTAL_LANES;
+            for (uint turn = 0; turn < each; ++turn) {
+                if (turn == own) {
+                    Total s = from || turn ? t[l] : BEGIN_(parts, 0, 0);
+                    UNROLL_ for (uint k = 0; k < AHEAD_FIRST_; ++k)
+                        s = PLUS_PART(s, v[k]);
+                    t[l] = s;
+                }
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+/* An adding group's share of the sums of a, b and c. The last group goes on; the others return. */
+#define FIRST_SHARE(a, b, c, parts, room)                                   \
+    {                                                                       \
+        const uint adder_ = get_group_id(0);                                \
+        __global const REAL *parts_ = adder_ < SHARES_ ? a : adder_ < 2 * SHARES_ ? b : c; \
+        first_share_(t_, parts_, adder_ % SHARES_, parts);                  \
+        FOLD_(t_, 1, SHARE_LANES_, SHARE_LANES_, 4 * LANES_LEFT_, PLUS)     \
+        FOLD_(t_, 1, SHARE_LANES_, 4 * LANES_LEFT_, LANES_LEFT_, PLUS)      \
+        EACH_LANE_(w_, WORDS_LEFT_)                                         \
+            ROOM_LEFT_(room)[adder_ * WORDS_LEFT_ + w_] =                   \
+                PASTE(as_, BITS_)(((__local REAL *)t_)[w_]);                \
+        if (adder_ != ADDERS - 1)                                           \
+            return;                                                         \
+        barrier(CLK_LOCAL_MEM_FENCE);                                       \
+    }
+/* A work-item that has nothing to wait for meanwhile. */
+#define IS_IDLE_FIRST (get_local_id(0) == get_local_size(0) - 1)
+/* The sums, as TOTALS has them, when the others have come to their shares. One work-item goes on. */
+#define FIRST_TOTALS(room)                                                  \
+    EACH_LANE_(w_, ADDERS * WORDS_LEFT_) {                                  \
+        ((__local REAL *)t_)[w_] = comes_(ROOM_LEFT_(room) + w_);           \
+        ROOM_LEFT_(room)[w_] = NOTHING_;                                    \
+    }                                                                       \
     barrier(CLK_LOCAL_MEM_FENCE);                                           \
-    SEEN_;
+    FOLD_(t_, 3, FEW_LANES_, FEW_LANES_, FEW_LANES_ / 8, PLUS)              \
+    FOLD_(t_, 3, FEW_LANES_, FEW_LANES_ / 8, 1, PLUS)                       \
+    if (get_local_id(0) != 0)                                               \
+        return;
+#define FIRST_SUM(k) settled_(t_[(k) * FEW_LANES_])
+
+/* What follows from the sums, of so many words, is told to those who wait. */
+#define FIRST_DONE(room, turn, told)                                        \
+    UNROLL_ for (uint k_ = 0; k_ < sizeof(told) / sizeof(REAL); ++k_) {     \
+        ROOM_TOLD_(room, turn)[k_] = PASTE(as_, BITS_)(((REAL *)&(told))[k_]); \
+        ROOM_TOLD_(room, (turn) + 1)[k_] = NOTHING_;                        \
+    }
+
+/* Waits for it: it is in told_ then. */
+#define AWAIT_FIRST(room, turn)                                             \
+    EACH_LANE_(k_, sizeof(told_) / sizeof(REAL))                            \
+        ((__local REAL *)&told_)[k_] = comes_(ROOM_TOLD_(room, turn) + k_); \
+    barrier(CLK_LOCAL_MEM_FENCE);

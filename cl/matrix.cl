@@ -206,7 +206,7 @@ typedef struct {
 INLINE_ Row_ row_(__global const uint4 *slices, __global const uint *index, size_t i) {
     Row_ r;
     r.index = index;
-    r.at = slices[i / SLICE];
+    r.at = KEPT_WORDS(slices + i / SLICE);
     r.row = (uint)i;
     r.lane = r.row % SLICE;
     r.step = r.at.s1;

@@ -10,11 +10,18 @@
 #define BACKWARD 2
 #undef LOAD_ONCE
 #define LOAD_ONCE LOAD_ANEW
-#define NOTHING_ ((BITS_)0xfffe5eedfffe5eedul)
 #define PHASE_ (*(volatile __global uint *)room)
 #define STUCK_ (((volatile __global uint *)room)[1])
 #define MET_ ((volatile __global uint *)room + 32)
-#define QUARTERS_ ((volatile __global BITS_ *)((__global uint *)room + 64))
+#define OF_QUARTERS_ ((volatile __global BITS_ *)((__global uint *)room + 64))
+#ifdef __NV_CL_C_VERSION
+#define FENCE_ asm volatile("membar.gl;" : : : "memory")
+#define SEEN_ asm volatile("" : : : "memory")
+#else
+#define FENCE_ mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define SEEN_ mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+#define LEG_ADDERS_ 12
 #define AHEAD_ 4 /* parts that are asked for at once */
 #define QUARTER_WORDS_ (sizeof(Total) / sizeof(BITS_))
 /* Once more in vain; false when it has been too often. */
@@ -109,28 +116,26 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *r, __global REAL *
                 PRODUCT_ROWS_(i, p, u, v)
                 FINISH_TWO_SUMS(ps, u, ss, v)
             }
-        for (uint adder = groups - 1 - group; adder < ADDERS; adder += groups) {
-            const uint list = adder / (ADDERS / 3), quarter = adder % (ADDERS / 3);
+        for (uint adder = groups - 1 - group; adder < LEG_ADDERS_; adder += groups) {
+            const uint list = adder / (LEG_ADDERS_ / 3), quarter = adder % (LEG_ADDERS_ / 3);
             volatile __global BITS_ *parts =
                 (volatile __global BITS_ *)(list == 0 ? n > 0 ? rr : rr_before : list == 1 ? ps : ss);
             t_[get_local_id(0)] = lane_(room, parts, blocks, quarter, list > 0, &left);
             ALL_HAVE_
             FOLD_(t_, 1, BLOCK, BLOCK, BLOCK / 8, PLUS)
             FOLD_(t_, 1, BLOCK, BLOCK / 8, BLOCK / 64, PLUS)
-            /* By FOLD_, PoCL 3.1 loses this one. */
-            if (get_local_id(0) == 0)
-                t_[0] = four_of_(t_);
-            barrier(CLK_LOCAL_MEM_FENCE);
+            FOLD_(t_, 1, BLOCK, BLOCK / 64, 1, PLUS)
             if (get_local_id(0) < QUARTER_WORDS_)
-                QUARTERS_[adder * QUARTER_WORDS_ + get_local_id(0)] =
-                    ((__local BITS_ *)t_)[get_local_id(0)];
+                OF_QUARTERS_[adder * QUARTER_WORDS_ + get_local_id(0)] =
+                    PASTE(as_, BITS_)(((__local REAL *)t_)[get_local_id(0)]);
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (group == groups - 1) {
             const Pcg_before_ before = pcg_before_(state);
-            if (get_local_id(0) < ADDERS * QUARTER_WORDS_) {
-                volatile __global BITS_ *quarter = QUARTERS_ + get_local_id(0);
-                ((__local BITS_ *)t_)[get_local_id(0)] = what_comes_(room, quarter, *quarter, &left);
+            if (get_local_id(0) < LEG_ADDERS_ * QUARTER_WORDS_) {
+                volatile __global BITS_ *quarter = OF_QUARTERS_ + get_local_id(0);
+                ((__local REAL *)t_)[get_local_id(0)] =
+                    PASTE(as_, REAL)(what_comes_(room, quarter, *quarter, &left));
                 *quarter = NOTHING_;
             }
             ALL_HAVE_
@@ -147,7 +152,8 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *r, __global REAL *
         Row_number i = (last * (BLOCK / ITEM) + get_local_id(0)) * ITEM;
         realv w = LOAD_ONCE(r, i), q = LOAD(p, i), z = LOAD_ONCE(s, i);
         AWAIT_PHASE_
-        STEP_SCALARS_
+        const Pcg_told_ told = pcg_told_(state);
+        STEP_SCALARS_(told)
         more = state[PCG_STOP] == 0 && n + 1 < steps && goes_on;
         realv old = later ? 0 : LOAD_ONCE(y, i);
         for (uint block = last, turn = 0;; turn ^= 1) {

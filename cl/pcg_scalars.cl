@@ -15,13 +15,29 @@ INLINE_ Pcg_before_ pcg_before_(volatile __global const REAL *state) {
     b.owed = state[PCG_LATER] > 0 ? DIVIDE(state[PCG_ALPHA], state[PCG_BETA]) : 0;
     return b;
 }
-INLINE_ void pcg_scalars_(__global REAL *state, Pcg_before_ b, Total nus, Total mus, Total gammas) {
+/* What a step needs of them. */
+typedef struct {
+    REAL alpha, beta, stop, later, owed, beside, takers;
+} Pcg_told_;
+INLINE_ Pcg_told_ pcg_told_(__global const REAL *state) {
+    Pcg_told_ t;
+    t.alpha = state[PCG_ALPHA];
+    t.beta = state[PCG_BETA];
+    t.stop = state[PCG_STOP];
+    t.later = state[PCG_LATER];
+    t.owed = state[PCG_OWED];
+    t.beside = state[PCG_BESIDE];
+    t.takers = state[PCG_TAKERS];
+    return t;
+}
+INLINE_ Pcg_told_ pcg_scalars_(__global REAL *state, Pcg_before_ b, Total nus, Total mus, Total gammas) {
+    Pcg_told_ t = {0, 0, 2, 0, 0, 0, 0};
+    state[PCG_STOP] = 2;
     if (b.stop > 0) {
-        state[PCG_STOP] = 2;
         state[PCG_OWED] = 0;
-        return;
+        return t;
     }
-    state[PCG_OWED] = b.owed;
+    state[PCG_OWED] = t.owed = b.owed;
     state[PCG_LATER] = 0;
     const REAL nu = VALUE_OF(nus), mu = VALUE_OF(mus);
 #if PAIRED
@@ -35,25 +51,24 @@ INLINE_ void pcg_scalars_(__global REAL *state, Pcg_before_ b, Total nus, Total 
     const REAL next = fma(alpha, product, -nu), beta = DIVIDE(next, nu);
 #endif
     state[PCG_ALPHA] = 0;
-    state[PCG_STOP] = 2;
     if (!(mu > 0) || !(nu > 0) || !isfinite(alpha) || !isfinite(next))
-        return;
-    state[PCG_ALPHA] = alpha;
+        return t;
+    state[PCG_ALPHA] = t.alpha = alpha;
 #if PAIRED
     const REAL part = 0.75f * FLT_EPSILON;
-    const REAL beside = fma(alphas.rest < 0 ? -part : part, alpha, alpha);
-    state[PCG_BESIDE] = beside;
-    state[PCG_TAKERS] = DIVIDE(PCG_PATTERN * alphas.rest, beside - alpha);
+    state[PCG_BESIDE] = t.beside = fma(alphas.rest < 0 ? -part : part, alpha, alpha);
+    state[PCG_TAKERS] = t.takers = DIVIDE(PCG_PATTERN * alphas.rest, t.beside - alpha);
 #endif
-    state[PCG_BETA] = next > 0 ? beta : 0;
+    state[PCG_BETA] = t.beta = next > 0 ? beta : 0;
     state[PCG_NEXT] = next;
     state[PCG_ITERATIONS] = b.iterations + 1;
     const bool last = b.weight * next <= b.bound;
-    state[PCG_STOP] = last ? 1 : 0;
+    state[PCG_STOP] = t.stop = last ? 1 : 0;
     if (!last && b.owed == 0 && beta >= PCG_LEAST_BETA) {
-        state[PCG_LATER] = 1;
+        state[PCG_LATER] = t.later = 1;
         state[PCG_PUT_OFF] = b.put_off + 1;
     }
+    return t;
 }
 ADDING_KERNEL void pcg_scalars_kernel(__global REAL *state, __global const REAL *rr,
                                  __global const REAL *ps, __global const REAL *ss,

@@ -30,12 +30,11 @@ __constant uint PLACE_[] = {0, 1, 2, 3, 4, 5, 6, 7};
 #else
 #define UNLESS_OVER_(x) (over ? (realv)(0) : (x))
 #endif
-#define STEP_SCALARS_                                                       \
-    const bool over = state[PCG_STOP] > 1, later = state[PCG_LATER] > 0;    \
-    const bool owes = state[PCG_OWED] != 0;                                 \
-    const realv alpha = (realv)(state[PCG_ALPHA]), beta = (realv)(state[PCG_BETA]); \
-    const realv owed = (realv)(state[PCG_OWED]);                              \
-    const realv beside = (realv)(state[PCG_BESIDE]), takers = (realv)(state[PCG_TAKERS]);
+#define STEP_SCALARS_(told)                                                 \
+    const bool over = (told).stop > 1, later = (told).later > 0, owes = (told).owed != 0; \
+    const realv alpha = (realv)((told).alpha), beta = (realv)((told).beta); \
+    const realv owed = (realv)((told).owed);                                \
+    const realv beside = (realv)((told).beside), takers = (realv)((told).takers);
 /* Rows i of y, r and p, of which v of r, q of p and w of s are there, and `old` of y where that is not
    left LATER; v of the new r. */
 #define STEP_ROWS_(i, v, q, w, old)                                         \
@@ -53,23 +52,27 @@ __kernel void pcg_step_kernel(__global REAL *y, __global REAL *r, __global REAL 
                               __global const REAL *rr, __global const REAL *ps,
                               __global const REAL *ss, __global REAL *room, const uint blocks,
                               const uint turn) {
-    FIRST_LOCALS
+    FIRST_LOCALS(Pcg_before_, Pcg_told_)
     if (IS_ADDER) {
-        const Pcg_before_ before = pcg_before_(state);
-        FIRST_TOTALS(rr, ps, ss, blocks, room)
-        pcg_scalars_(state, before, FIRST_SUM(0), FIRST_SUM(1), FIRST_SUM(2));
-        FIRST_DONE(room, turn)
+        FIRST_SHARE(rr, ps, ss, blocks, room)
+        if (IS_IDLE_FIRST)
+            before_ = pcg_before_(state);
+        FIRST_TOTALS(room)
+        const Pcg_told_ told =
+            pcg_scalars_(state, before_, FIRST_SUM(0), FIRST_SUM(1), FIRST_SUM(2));
+        FIRST_DONE(room, turn, told)
         return;
     }
 #if !EARLY_
     AWAIT_FIRST(room, turn)
-    STEP_SCALARS_
+    STEP_SCALARS_(told_)
 #endif
 #else
 __kernel void pcg_step_kernel(__global REAL *y, __global REAL *r, __global REAL *p,
                               __global REAL *sum, __global const REAL *s,
                               __global const REAL *state) {
-    STEP_SCALARS_
+    const Pcg_told_ told = pcg_told_(state);
+    STEP_SCALARS_(told)
 #endif
     REDUCTION(t);
     EACH_ROW(i) {
@@ -77,7 +80,7 @@ __kernel void pcg_step_kernel(__global REAL *y, __global REAL *r, __global REAL 
         const realv q = UNLESS_OVER_(LOAD(p, i)), w = UNLESS_OVER_(LOAD_ONCE(s, i));
 #if EARLY_
         AWAIT_FIRST(room, turn)
-        STEP_SCALARS_
+        STEP_SCALARS_(told_)
 #endif
         STEP_ROWS_(i, v, q, w, LOAD_ONCE(y, i))
         ADD(t, i, v * v);

@@ -70,10 +70,10 @@ INLINE_ Entry entry_(Slice_ *s, uint k, bool affine, bool one, bool packed) {
 
 /* v where the mask has the row, else `other`. */
 #if PAIRED
-#define BITS_ 32
+#define WIDTH_ 32
 typedef PASTE(uint, VECTOR) bitsv;
 #else
-#define BITS_ 64
+#define WIDTH_ 64
 typedef PASTE(ulong, VECTOR) bitsv;
 #endif
 #define LEFT_2 1, 0
@@ -83,7 +83,7 @@ INLINE_ realv has_(realv v, uint mask, REAL other) {
     if (mask == ALL_ROWS)
         return v;
     /* Each row's bit becomes the highest. */
-    const bitsv left = (bitsv)(PASTE(LEFT_, VECTOR)) + (bitsv)(BITS_ - VECTOR);
+    const bitsv left = (bitsv)(PASTE(LEFT_, VECTOR)) + (bitsv)(WIDTH_ - VECTOR);
     return select((realv)(other), v, (bitsv)(mask) << left);
 }
 

@@ -45,6 +45,8 @@ pub struct DeviceInfo {
     pub max_group: usize,
     /// Has local memory of its own, not a part of ordinary memory.
     pub local_memory: bool,
+    /// Its second cache can be told what to keep: see `cl/loads.cl`.
+    pub keeps: bool,
     /// Global memory in bytes.
     pub memory_bytes: u64,
     /// Required alignment of a sub-buffer, in bytes.
@@ -180,9 +182,21 @@ fn describe(index: usize, id: cl_device_id, platform: &str) -> DeviceInfo {
         units: d.max_compute_units().unwrap_or(0),
         max_group: d.max_work_group_size().unwrap_or(1),
         local_memory: d.local_mem_type().unwrap_or(0) == CL_LOCAL,
+        keeps: keeps(
+            d.compute_capability_major_nv().unwrap_or(0),
+            &d.driver_version().unwrap_or_default(),
+        ),
         memory_bytes: d.global_mem_size().unwrap_or(0),
         align_bytes: d.mem_base_addr_align().unwrap_or(1024) as usize / 8,
     }
+}
+
+/// Whether an NVIDIA device of that compute capability, by that driver, has cache hints for its second
+/// cache: from 8.0 on, and drivers that know PTX 7.4.
+fn keeps(capability: u32, driver: &str) -> bool {
+    const FIRST_DRIVER: u32 = 470;
+    let major = driver.split('.').next().unwrap_or_default();
+    capability >= 8 && major.trim().parse().is_ok_and(|v: u32| v >= FIRST_DRIVER)
 }
 
 /// The device to take when none is named: real ones before software ones, then those with double
@@ -288,9 +302,19 @@ mod tests {
             units: 4,
             max_group: 256,
             local_memory: true,
+            keeps: false,
             memory_bytes: 1 << 30,
             align_bytes: 128,
         }
+    }
+
+    #[test]
+    fn cache_hints_are_for_cards_and_drivers_that_know_them() {
+        assert!(keeps(9, "580.95.05") && keeps(8, "470.57.02"));
+        assert!(!keeps(7, "580.95.05"), "Turing");
+        assert!(!keeps(8, "460.32.03"), "PTX 7.2");
+        assert!(!keeps(0, "3.1"), "PoCL");
+        assert!(!keeps(9, ""));
     }
 
     #[test]

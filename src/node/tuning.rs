@@ -248,6 +248,7 @@ pub(crate) mod tests {
             units: 1,
             max_group: 256,
             local_memory: true,
+            keeps: false,
             memory_bytes: 0,
             align_bytes: 128,
         }

@@ -11,7 +11,7 @@ use super::launch::Programs;
 use super::site::Site;
 use crate::Result;
 use crate::kernel::Real;
-use crate::kernel::scalars::{Scalars, lanes_length};
+use crate::kernel::scalars::Scalars;
 use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer, Node};
 
@@ -19,15 +19,27 @@ use crate::node::{BLOCK, Buffer, Node};
 pub(super) const SOURCE: &str = include_str!("../../cl/first.cl");
 
 /// Groups that add up, as many for each sum.
-pub(super) const ADDERS: usize = 12;
+pub(super) const ADDERS: usize = 48;
 /// Sums that they add up.
 const SUMS: usize = 3;
-/// Numbers before the lanes of the first sum in the room that they share.
-const ROOM_LANES: usize = 128;
+/// Numbers of the room that they share, and of those before what follows from the sums: see
+/// `cl/first.cl`.
+const ROOM: usize = 512;
+const ROOM_TOLD: usize = 384;
 
 /// The same for the device's compiler.
 pub(super) fn defines() -> String {
-    format!("-D ADDERS={ADDERS} -D ROOM_LANES={ROOM_LANES}")
+    format!("-D ADDERS={ADDERS} -D ROOM_TOLD={ROOM_TOLD}")
+}
+
+/// What stands where a number is not there yet, in each half of its bits.
+const NOTHING: u32 = 0xfffe_5eed;
+
+/// No number is there.
+pub(super) fn nothing<T: Real>(room: &mut Buffer<T>) -> Result<&mut [u32]> {
+    let words = bytemuck::cast_slice_mut(room.write()?);
+    words.fill(NOTHING);
+    Ok(words)
 }
 
 /// The kernel that does this, on devices whose groups may wait for earlier ones.
@@ -35,7 +47,7 @@ pub(super) struct Waiting<T: Real> {
     kernel: Rc<ClKernel>,
     /// Where the groups meet.
     room: Buffer<T>,
-    /// Number of the launch: the room says whose sums are there.
+    /// Number of the launch.
     turn: u32,
 }
 
@@ -54,9 +66,11 @@ impl<T: Real> Waiting<T> {
         if !waits || scalars.sums != SUMS {
             return Ok(None);
         }
+        let mut room = node.buffer(ROOM)?;
+        nothing(&mut room)?;
         Ok(Some(Self {
             kernel: Rc::new(program.waiting(scalars)?),
-            room: node.buffer(ROOM_LANES + SUMS * lanes_length::<T>())?,
+            room,
             turn: 0,
         }))
     }
@@ -87,8 +101,7 @@ impl<T: Real> Engine<T> {
         }
         // The device's from now on.
         state.split_at(usize::MAX, true)?;
-        // A room is empty at first.
-        waiting.turn = waiting.turn.wrapping_add(1).max(1);
+        waiting.turn = waiting.turn.wrapping_add(1);
         let blocks = sums.first().map_or(0, |(s, _)| s.rows / BLOCK);
         Ok(Some(First {
             kernel: Rc::clone(&waiting.kernel),
@@ -175,7 +188,7 @@ pub(super) mod tests {
         (all, left)
     }
 
-    fn same_bits<T: Real>(waits: bool) {
+    fn same_bits<T: Real>(waits: bool, all_blocks: &[usize]) {
         let on = |device, memory| Config {
             device,
             threads: Some(2),
@@ -184,7 +197,7 @@ pub(super) mod tests {
         };
         let devices = opencl::devices().unwrap_or_default();
         let discrete = |d: &&opencl::DeviceInfo| d.fp64 && d.offers(MemoryKind::Discrete);
-        for blocks in [1, 300, 2600, 4 * 1024 + 700] {
+        for &blocks in all_blocks {
             let rows = blocks * BLOCK - 5;
             let (want, left) = two_steps::<T>(&on(DeviceChoice::None, None), rows);
             assert_eq!(left, 0, "nobody waits on the CPU");
@@ -204,8 +217,11 @@ pub(super) mod tests {
     #[test]
     fn scalars_left_to_the_step_are_the_same_bits() {
         let waits = std::env::var_os(WAITS).is_some();
-        same_bits::<f64>(waits);
-        same_bits::<f32>(waits);
+        let few = [1, 300, 2600, 4 * 1024 + 700];
+        same_bits::<f64>(waits, &few);
+        same_bits::<f32>(waits, &few);
+        // More than the work-items of all adding groups ask for at once.
+        same_bits::<f32>(waits, &[33 * 1024 + 5]);
     }
 
     /// Launch parameters are fixed for a process.

@@ -105,11 +105,12 @@ impl<T: Real> Engine<T> {
             "-cl-fp32-correctly-rounded-divide-sqrt "
         };
         let options = format!(
-            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={SLICE} -D TOTAL_LANES={TOTAL_LANES} -D PAIRED={} {} {}",
+            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={SLICE} -D TOTAL_LANES={TOTAL_LANES} -D PAIRED={} -D KEEPS={} {} {}",
             T::CL,
             t.vector,
             t.item,
             u8::from(T::PAIRED),
+            u8::from(device.info.keeps),
             pcg_scalars::defines(),
             first::defines()
         );

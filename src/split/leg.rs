@@ -12,6 +12,7 @@ use opencl3::kernel::Kernel as ClKernel;
 use super::call::Args;
 use super::engine::Engine;
 use super::finish::partial;
+use super::first::nothing;
 use super::launch::set_args;
 use super::site::Site;
 use crate::kernel::Real;
@@ -36,9 +37,8 @@ const SOFTWARE_PATIENCE: [u32; 2] = [1 << 22, 1 << 30];
 const ROOM: usize = 128;
 /// Where the room says that a group has given up: see `cl/pcg_leg.cl`.
 const STUCK: usize = 1;
-/// Where sums begin that are not there yet, and what stands there.
+/// Where sums begin that are not there yet.
 const QUARTERS: usize = 64;
-const NOTHING: u32 = 0xfffe_5eed;
 
 /// The legs of a solver.
 pub struct Legs<T: Real> {
@@ -231,9 +231,7 @@ fn meets<T: Real>(
 
 /// Nobody has met in the room.
 fn clear<T: Real>(room: &mut Buffer<T>) -> Result<()> {
-    let words: &mut [u32] = bytemuck::cast_slice_mut(room.write()?);
-    words.fill(NOTHING);
-    words[..QUARTERS].fill(0);
+    nothing(room)?[..QUARTERS].fill(0);
     Ok(())
 }
 
