@@ -55,7 +55,7 @@ inline uint once_half_(__global const ushort *p) {
 #if defined(__NV_CL_C_VERSION) && KEEPS
 inline ulong kept_(void) {
     ulong policy;
-    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
     return policy;
 }
 inline uint4 kept_words_(__global const uint4 *p) {

@@ -62,7 +62,7 @@ fn a_device_that_miscomputes_is_left_out() {
     let wrong = [
         mistaken(axpy::kernel(), "LOAD(y, i))", "-LOAD(y, i))"),
         // Not a number compares as neither less nor greater than the tolerance.
-        mistaken(axpy::kernel(), "LOAD(y, i))", "NAN)"),
+        mistaken(axpy::kernel(), "LOAD(y, i))", "(realv)(NAN))"),
         // Small, but far above rounding.
         mistaken(axpy::kernel(), "LOAD(y, i))", "LOAD(y, i) * 1.0000000001)"),
     ];
