@@ -16,7 +16,7 @@
    LEG      1 in the program of which all iterations of a solve may be one launch
    WAITING  1 in kernels whose first groups add up what the others wait for
    KEEPS    1 where the second cache can be told what to keep
-   ADDERS   how many groups that is; ROOM_TOLD, TOTAL_LANES: see first.cl
+   ADDERS   how many groups that is; LANES_LEFT, ROOM_TOLD, TOLD_ROOM, TOTAL_LANES: see first.cl
    Results must not depend on the device: fused multiply-adds are written out, and the compiler
    may not make others. */
 #pragma OPENCL FP_CONTRACT OFF
@@ -177,7 +177,7 @@ typedef size_t Row_number;
         barrier(CLK_LOCAL_MEM_FENCE);                                       \
         LANES_SUM_((n) * LANES, OP)                                         \
         if (l_ < (n) * LANES && l_ % LANES == 0)                            \
-            KEEP((out) + BLOCK_OF_THIS_, t_);                                     \
+            KEEP((out) + BLOCK_OF_THIS_, t_);                               \
     }
 /* LANES work-items have a list each, of the first n: the first of them gets in t_ what comes of z_,
    by lanes, then of these pairwise. */

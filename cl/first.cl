@@ -6,17 +6,16 @@
    announced. The room that they share: what each of the ADDERS has come to; from number ROOM_TOLD on, what
    follows from the sums, in turns at one of two places, so that the other can be emptied.
 
-   Each of the ADDERS has a share of the lanes of one of three sums: LANES_LEFT_ neighbours, and the same
-   again every FEW_LANES_. It adds these pairwise, until LANES_LEFT_ are left. */
+   Each of the ADDERS has a share of the lanes of one of three sums: LANES_LEFT neighbours, and the same
+   again every FEW_LANES_. It adds these pairwise, until LANES_LEFT are left. */
 #define NOTHING_ ((BITS_)0xfffe5eedfffe5eedul)
 #define SHARES_ (ADDERS / 3)
-#define LANES_LEFT_ 4
-#define FEW_LANES_ (SHARES_ * LANES_LEFT_)
+#define FEW_LANES_ (SHARES_ * LANES_LEFT)
 #define SHARE_LANES_ (TOTAL_LANES / SHARES_)
-#define LANE_(share, l) ((l) / LANES_LEFT_ * FEW_LANES_ + (share) * LANES_LEFT_ + (l) % LANES_LEFT_)
-#define WORDS_LEFT_ (LANES_LEFT_ * sizeof(Total) / sizeof(REAL))
+#define LANE_(share, l) ((l) / LANES_LEFT * FEW_LANES_ + (share) * LANES_LEFT + (l) % LANES_LEFT)
+#define WORDS_LEFT_ (LANES_LEFT * sizeof(Total) / sizeof(REAL))
 #define ROOM_LEFT_(room) ((volatile __global BITS_ *)(room))
-#define ROOM_TOLD_(room, turn) (ROOM_LEFT_(room) + ROOM_TOLD + (turn) % 2 * 16)
+#define ROOM_TOLD_(room, turn) (ROOM_LEFT_(room) + ROOM_TOLD + (turn) % 2 * TOLD_ROOM)
 
 /* Between two questions, for all groups ask the same place. */
 #ifdef __NV_CL_C_VERSION
@@ -86,8 +85,8 @@ INLINE_ void first_share_(__local Total *t, __global const REAL *parts, uint sha
         const uint adder_ = get_group_id(0);                                \
         __global const REAL *parts_ = adder_ < SHARES_ ? a : adder_ < 2 * SHARES_ ? b : c; \
         first_share_(t_, parts_, adder_ % SHARES_, parts);                  \
-        FOLD_(t_, 1, SHARE_LANES_, SHARE_LANES_, 4 * LANES_LEFT_, PLUS)     \
-        FOLD_(t_, 1, SHARE_LANES_, 4 * LANES_LEFT_, LANES_LEFT_, PLUS)      \
+        FOLD_(t_, 1, SHARE_LANES_, SHARE_LANES_, 4 * LANES_LEFT, PLUS)      \
+        FOLD_(t_, 1, SHARE_LANES_, 4 * LANES_LEFT, LANES_LEFT, PLUS)        \
         EACH_LANE_(w_, WORDS_LEFT_)                                         \
             ROOM_LEFT_(room)[adder_ * WORDS_LEFT_ + w_] =                   \
                 PASTE(as_, BITS_)(((__local REAL *)t_)[w_]);                \
@@ -110,7 +109,7 @@ INLINE_ void first_share_(__local Total *t, __global const REAL *parts, uint sha
         return;
 #define FIRST_SUM(k) settled_(t_[(k) * FEW_LANES_])
 
-/* What follows from the sums, of so many words, is told to those who wait. */
+/* What follows from the sums, TOLD_ROOM numbers at most, is told to those who wait. */
 #define FIRST_DONE(room, turn, told)                                        \
     UNROLL_ for (uint k_ = 0; k_ < sizeof(told) / sizeof(REAL); ++k_) {     \
         ROOM_TOLD_(room, turn)[k_] = PASTE(as_, BITS_)(((REAL *)&(told))[k_]); \

@@ -11,7 +11,7 @@ use super::launch::Programs;
 use super::site::Site;
 use crate::Result;
 use crate::kernel::Real;
-use crate::kernel::scalars::Scalars;
+use crate::kernel::scalars::{Scalars, TOTAL_LANES};
 use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer, Node};
 
@@ -22,14 +22,21 @@ pub(super) const SOURCE: &str = include_str!("../../cl/first.cl");
 pub(super) const ADDERS: usize = 48;
 /// Sums that they add up.
 const SUMS: usize = 3;
-/// Numbers of the room that they share, and of those before what follows from the sums: see
-/// `cl/first.cl`.
-const ROOM: usize = 512;
-const ROOM_TOLD: usize = 384;
+/// Lanes that each leaves.
+const LANES_LEFT: usize = 4;
+/// Where the room that they share has what follows from the sums: behind what is left, pairs at most.
+const ROOM_TOLD: usize = 2 * ADDERS * LANES_LEFT;
+/// Numbers that may follow from the sums.
+const TOLD_ROOM: usize = 16;
+
+const _: () = assert!(ADDERS.is_multiple_of(SUMS) && TOTAL_LANES.is_multiple_of(ADDERS / SUMS));
+const _: () = assert!(TOTAL_LANES * SUMS / ADDERS >= 4 * LANES_LEFT);
 
 /// The same for the device's compiler.
 pub(super) fn defines() -> String {
-    format!("-D ADDERS={ADDERS} -D ROOM_TOLD={ROOM_TOLD}")
+    format!(
+        "-D ADDERS={ADDERS} -D LANES_LEFT={LANES_LEFT} -D ROOM_TOLD={ROOM_TOLD} -D TOLD_ROOM={TOLD_ROOM}"
+    )
 }
 
 /// What stands where a number is not there yet, in each half of its bits.
@@ -66,7 +73,7 @@ impl<T: Real> Waiting<T> {
         if !waits || scalars.sums != SUMS {
             return Ok(None);
         }
-        let mut room = node.buffer(ROOM)?;
+        let mut room = node.buffer(ROOM_TOLD + 2 * TOLD_ROOM)?;
         nothing(&mut room)?;
         Ok(Some(Self {
             kernel: Rc::new(program.waiting(scalars)?),
