@@ -13,7 +13,7 @@
 #define PHASE_ (*(volatile __global uint *)room)
 #define STUCK_ (((volatile __global uint *)room)[1])
 #define MET_ ((volatile __global uint *)room + 32)
-#define OF_QUARTERS_ ((volatile __global BITS_ *)((__global uint *)room + 64))
+#define QUARTERS_ ((volatile __global BITS_ *)((__global uint *)room + 64))
 #ifdef __NV_CL_C_VERSION
 #define FENCE_ asm volatile("membar.gl;" : : : "memory")
 #define SEEN_ asm volatile("" : : : "memory")
@@ -124,16 +124,19 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *r, __global REAL *
             ALL_HAVE_
             FOLD_(t_, 1, BLOCK, BLOCK, BLOCK / 8, PLUS)
             FOLD_(t_, 1, BLOCK, BLOCK / 8, BLOCK / 64, PLUS)
-            FOLD_(t_, 1, BLOCK, BLOCK / 64, 1, PLUS)
+            /* By FOLD_, PoCL 3.1 loses this one. */
+            if (get_local_id(0) == 0)
+                t_[0] = four_of_(t_);
+            barrier(CLK_LOCAL_MEM_FENCE);
             if (get_local_id(0) < QUARTER_WORDS_)
-                OF_QUARTERS_[adder * QUARTER_WORDS_ + get_local_id(0)] =
+                QUARTERS_[adder * QUARTER_WORDS_ + get_local_id(0)] =
                     PASTE(as_, BITS_)(((__local REAL *)t_)[get_local_id(0)]);
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (group == groups - 1) {
             const Pcg_before_ before = pcg_before_(state);
             if (get_local_id(0) < LEG_ADDERS_ * QUARTER_WORDS_) {
-                volatile __global BITS_ *quarter = OF_QUARTERS_ + get_local_id(0);
+                volatile __global BITS_ *quarter = QUARTERS_ + get_local_id(0);
                 ((__local REAL *)t_)[get_local_id(0)] =
                     PASTE(as_, REAL)(what_comes_(room, quarter, *quarter, &left));
                 *quarter = NOTHING_;
