@@ -15,8 +15,8 @@
    LONG     1 in the program of the same for matrices of long rows
    LEG      1 in the program of which all iterations of a solve may be one launch
    WAITING  1 in kernels whose first groups add up what the others wait for
-   KEEPS    1 where the second cache can be told what to keep
    ADDERS   how many groups that is; LANES_LEFT, ROOM_TOLD, TOLD_ROOM, TOTAL_LANES: see first.cl
+   KEEPS    1 where the second cache can be told what to keep
    Results must not depend on the device: fused multiply-adds are written out, and the compiler
    may not make others. */
 #pragma OPENCL FP_CONTRACT OFF

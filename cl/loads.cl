@@ -21,18 +21,22 @@
 LOADING_(once_, , ".cs", )
 /* The same of what the launch itself changes. */
 LOADING_(once_anew_, volatile, ".cs", : "memory")
-inline void store_once_(__global REAL *p, REAL v) {
-    union {
-        REAL all;
-        ulong two;
-        uint one;
-    } u;
-    u.all = v;
-    if (sizeof(REAL) == sizeof(ulong))
-        asm volatile("st.global.cs.b64 [%0], %1;" : : "l"(p), "l"(u.two) : "memory");
-    else
-        asm volatile("st.global.cs.b32 [%0], %1;" : : "l"(p), "r"(u.one) : "memory");
-}
+#define STORING_(name, cache, hint, policy)                                 \
+    inline void name(__global REAL *p, REAL v) {                            \
+        union {                                                             \
+            REAL all;                                                       \
+            ulong two;                                                      \
+            uint one;                                                       \
+        } u;                                                                \
+        u.all = v;                                                          \
+        if (sizeof(REAL) == sizeof(ulong))                                  \
+            asm volatile("st.global" cache ".b64 [%0], %1" hint ";"         \
+                         : : "l"(p), "l"(u.two) policy : "memory");         \
+        else                                                                \
+            asm volatile("st.global" cache ".b32 [%0], %1" hint ";"         \
+                         : : "l"(p), "r"(u.one) policy : "memory");         \
+    }
+STORING_(store_once_, ".cs", "", )
 inline uint once_word_(__global const uint *p) {
     uint v;
     asm("ld.global.cs.b32 %0, [%1];" : "=r"(v) : "l"(p));
@@ -65,20 +69,8 @@ inline uint4 kept_words_(__global const uint4 *p) {
         : "l"(p), "l"(kept_()));
     return v;
 }
-inline void keep_(__global REAL *p, REAL v) {
-    union {
-        REAL all;
-        ulong two;
-        uint one;
-    } u;
-    u.all = v;
-    if (sizeof(REAL) == sizeof(ulong))
-        asm volatile("st.global.L2::cache_hint.b64 [%0], %1, %2;"
-                     : : "l"(p), "l"(u.two), "l"(kept_()) : "memory");
-    else
-        asm volatile("st.global.L2::cache_hint.b32 [%0], %1, %2;"
-                     : : "l"(p), "r"(u.one), "l"(kept_()) : "memory");
-}
+#define POLICY_ , "l"(kept_())
+STORING_(keep_, ".L2::cache_hint", ", %2", POLICY_)
 #define KEPT_WORDS(p) kept_words_(p)
 #define KEEP(p, v) keep_((p), (v))
 #else

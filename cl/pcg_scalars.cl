@@ -1,7 +1,7 @@
 /* The scalars of an iteration: r . r of the step before, p . s and s . s of the product. See
    src/kernel/pcg_scalars.rs, which does the same. */
 /* What is read before the sums are there, which hides the time; past the first cache, for other
-   groups there may wait for what comes after it: see AWAIT_FIRST. */
+   groups of a leg read there what comes after it: see AWAIT_PHASE_. */
 typedef struct {
     REAL stop, weight, bound, iterations, put_off, owed;
 } Pcg_before_;
@@ -30,7 +30,9 @@ INLINE_ Pcg_told_ pcg_told_(__global const REAL *state) {
     t.takers = state[PCG_TAKERS];
     return t;
 }
-INLINE_ Pcg_told_ pcg_scalars_(__global REAL *state, Pcg_before_ b, Total nus, Total mus, Total gammas) {
+/* The state that follows, in memory; what a step needs of it is returned, too. */
+INLINE_ Pcg_told_ pcg_scalars_(__global REAL *state, Pcg_before_ b, Total nus, Total mus,
+                               Total gammas) {
     Pcg_told_ t = {0, 0, 2, 0, 0, 0, 0};
     state[PCG_STOP] = 2;
     if (b.stop > 0) {

@@ -161,12 +161,14 @@ fn describe(index: usize, id: cl_device_id, platform: &str) -> DeviceInfo {
     };
     let is_cpu = kind & CL_DEVICE_TYPE_CPU != 0;
     let name = d.name().unwrap_or_default().trim().to_string();
+    let driver = d.driver_version().unwrap_or_default().trim().to_string();
     DeviceInfo {
         index,
         id: id as usize,
         platform: platform.to_string(),
         version: d.version().unwrap_or_default().trim().to_string(),
-        driver: d.driver_version().unwrap_or_default().trim().to_string(),
+        keeps: keeps(d.compute_capability_major_nv().unwrap_or(0), &driver),
+        driver,
         kind: match kind {
             k if k & CL_DEVICE_TYPE_GPU != 0 => "gpu",
             _ if is_cpu => "cpu",
@@ -182,10 +184,6 @@ fn describe(index: usize, id: cl_device_id, platform: &str) -> DeviceInfo {
         units: d.max_compute_units().unwrap_or(0),
         max_group: d.max_work_group_size().unwrap_or(1),
         local_memory: d.local_mem_type().unwrap_or(0) == CL_LOCAL,
-        keeps: keeps(
-            d.compute_capability_major_nv().unwrap_or(0),
-            &d.driver_version().unwrap_or_default(),
-        ),
         memory_bytes: d.global_mem_size().unwrap_or(0),
         align_bytes: d.mem_base_addr_align().unwrap_or(1024) as usize / 8,
     }
@@ -196,7 +194,7 @@ fn describe(index: usize, id: cl_device_id, platform: &str) -> DeviceInfo {
 fn keeps(capability: u32, driver: &str) -> bool {
     const FIRST_DRIVER: u32 = 470;
     let major = driver.split('.').next().unwrap_or_default();
-    capability >= 8 && major.trim().parse().is_ok_and(|v: u32| v >= FIRST_DRIVER)
+    capability >= 8 && major.parse().is_ok_and(|v: u32| v >= FIRST_DRIVER)
 }
 
 /// The device to take when none is named: real ones before software ones, then those with double

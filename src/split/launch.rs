@@ -198,7 +198,11 @@ impl<T: Real> Engine<T> {
         d.link
             .queue
             .start_from(k, first, items, group)
-            .map_err(fail)
+            .map_err(fail)?;
+        if let Some(f) = &o.first {
+            f.launched();
+        }
+        Ok(())
     }
 }
 
