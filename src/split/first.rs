@@ -181,12 +181,14 @@ pub(super) mod tests {
             let [y, r, p] = &mut vectors;
             let sites = [sum(&engine, p, &s), sum(&engine, &s, &s)];
             let sums = [(&before, 0), (&sites[0], 0), (&sites[1], 0)];
-            let mut first = engine.leave_to(&step, &mut finish, &sums, &mut state);
-            // One that is given up leaves nothing to those who come after it.
-            if let Ok(Some(_)) = &first {
-                first = engine.leave_to(&step, &mut finish, &sums, &mut state);
-            }
-            let first = first.unwrap();
+            let mut leave = || {
+                let first = engine.leave_to(&step, &mut finish, &sums, &mut state);
+                first.unwrap()
+            };
+            // What is given up takes no turn: the place of its numbers would not be empty.
+            let turns = [leave(), leave()].map(|f| f.map(|f| f.counts[1]));
+            assert_eq!(turns[0], turns[1]);
+            let first = leave();
             match &first {
                 Some(_) => left += 1,
                 None => drop(engine.reduce(&mut finish, &sums, &mut state).unwrap()),
