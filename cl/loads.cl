@@ -3,6 +3,7 @@
    come round again only when much else has been read. */
 #ifdef __NV_CL_C_VERSION
 #define ONCE(p) once_(p)
+#define ONCE_IF(p, has) once_if_((p), (has))
 #define ONCE_WORD(p) once_word_(p)
 #define ONCE_HALF(p) once_half_(p)
 #define LOADING_(name, volatile_, cache, and)                               \
@@ -19,6 +20,22 @@
         return u.all;                                                       \
     }
 LOADING_(once_, , ".cs", )
+/* What is there for those who have it; -0, and nothing is read, for others. */
+inline REAL once_if_(__global const REAL *p, uint has) {
+    union {
+        REAL all;
+        ulong two;
+        uint one;
+    } u;
+    u.all = (REAL)(-0.0f);
+    if (sizeof(REAL) == sizeof(ulong))
+        asm("{.reg .pred has; setp.ne.u32 has, %2, 0; @has ld.global.cs.b64 %0, [%1];}"
+            : "+l"(u.two) : "l"(p), "r"(has));
+    else
+        asm("{.reg .pred has; setp.ne.u32 has, %2, 0; @has ld.global.cs.b32 %0, [%1];}"
+            : "+r"(u.one) : "l"(p), "r"(has));
+    return u.all;
+}
 /* The same of what the launch itself changes. */
 LOADING_(once_anew_, volatile, ".cs", : "memory")
 #define STORING_(name, cache, hint, policy)                                 \
@@ -49,6 +66,7 @@ inline uint once_half_(__global const ushort *p) {
 }
 #else
 #define ONCE(p) (*(p))
+#define ONCE_IF(p, has) ((has) ? *(p) : (REAL)(-0.0f))
 #define ONCE_WORD(p) (*(p))
 #define ONCE_HALF(p) ((uint)*(p))
 #endif

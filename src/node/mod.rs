@@ -216,6 +216,13 @@ impl Node {
         }
     }
 
+    /// Whether most rows will be those of a device with memory of its own, whose work-items have one
+    /// each.
+    pub(crate) fn gives_rows_away(&self) -> bool {
+        let device = self.device.as_ref();
+        self.memory == MemoryKind::Discrete && device.is_some_and(|d| d.tuning.vector == 1)
+    }
+
     /// What a user should know about a device that is none of its own but runs on the CPU.
     pub fn emulation(&self) -> Option<String> {
         let info = self

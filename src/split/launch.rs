@@ -225,6 +225,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], t: &Tuning) -> String {
     source.push_str(include_str!("../../cl/loads.cl"));
     source.push_str(include_str!("../../cl/matrix.cl"));
     source.push_str(include_str!("../../cl/usual.cl"));
+    source.push_str(include_str!("../../cl/tetrahedra.cl"));
     source.push_str(include_str!("../../cl/several.cl"));
     source.push_str(include_str!("../../cl/total.cl"));
     source.push_str(first::SOURCE);

@@ -60,8 +60,14 @@ struct Layout {
 }
 
 impl Layout {
-    /// `fixed`: the values, where they stay as they are.
-    fn new(rows: usize, row_ptr: &[usize], col: &[u32], fixed: Option<&[&[f64]]>) -> Result<Self> {
+    /// `fixed`: the values, where they stay as they are; `row_each`: see [`Encoder::new`].
+    fn new(
+        rows: usize,
+        row_ptr: &[usize],
+        col: &[u32],
+        fixed: Option<&[&[f64]]>,
+        row_each: bool,
+    ) -> Result<Self> {
         let too_large = |_| {
             Error::failure(
                 format!("a matrix of {rows} rows needs more than 2^32 elements"),
@@ -82,7 +88,7 @@ impl Layout {
             .into_par_iter()
             .map(|task| {
                 let slices = task * SLICES_PER_TASK..count.min((task + 1) * SLICES_PER_TASK);
-                Part::new(slices, row_ptr, col, alike)
+                Part::new(Encoder::new(row_each), slices, row_ptr, col, alike)
             })
             .collect();
         let mut slices = Vec::with_capacity(4 * count);
@@ -156,13 +162,13 @@ impl Layout {
 
 impl Part {
     fn new(
+        mut encoder: Encoder,
         slices: Range<usize>,
         row_ptr: &[usize],
         col: &[u32],
         alike: impl Fn(&[usize]) -> bool,
     ) -> Self {
         let mut part = Self::default();
-        let mut encoder = Encoder::default();
         for s in slices {
             let lines: &mut Lines = &mut [(0, &[][..]); SLICE];
             for (l, line) in lines.iter_mut().enumerate() {
@@ -190,12 +196,12 @@ impl Part {
 }
 
 impl Sell<f64> {
-    /// [`Sell::bytes`] of a matrix, without making it.
+    /// [`Sell::bytes`] of a matrix, without making it, on a node without a device.
     ///
     /// # Errors
     /// More than 2^32 elements.
     pub fn footprint_bytes(a: &Csr) -> Result<f64> {
-        let l = Layout::new(a.rows, &a.row_ptr, &a.col, None)?;
+        let l = Layout::new(a.rows, &a.row_ptr, &a.col, None, false)?;
         let words = l.index.len() + 4 * a.rows.div_ceil(SLICE);
         Ok((l.elements * size_of::<f64>() + words * size_of::<u32>()) as f64)
     }
@@ -213,7 +219,8 @@ impl<T: Real> Sell<T> {
         fixed: bool,
     ) -> Result<(Self, Vec<u32>)> {
         check(rows, cols, row_ptr, col, planes)?;
-        let mut layout = Layout::new(rows, row_ptr, col, fixed.then_some(planes))?;
+        let fixed = fixed.then_some(planes);
+        let mut layout = Layout::new(rows, row_ptr, col, fixed, node.gives_rows_away())?;
         let far = cols * size_of::<T>() > node.caches.second_bytes && layout.mark_far();
         let inner = inner_rows(rows, row_ptr, col);
         let planes: Vec<Rc<Buffer<T>>> = planes

@@ -5,9 +5,10 @@ use crate::kernel::Real;
 use crate::node::Node;
 use crate::sparse::Sell;
 
-/// The first half of the rows like those of a grid of 4 to 7 neighbours, some entries missing, one
-/// neighbour before the first column at first; then rows of six entries anywhere, some of five, or
-/// of the diagonal and four more, some of three; the last quarter of 0 to 9, some empty, one long.
+/// The first half of the rows like those of a grid of 4 to 7 neighbours, some entries missing (or of
+/// a quarter of the rows many), one neighbour before the first column at first; then rows of six
+/// entries anywhere, some of five, or of the diagonal and four more, some of three (or the first of
+/// them next to it); the last quarter of 0 to 9, some empty, one long.
 /// So every kind of step is there (32-bit ones where `cols` are many), in slices that are full, have
 /// gaps and are packed.
 pub(super) fn random<T: Real>(
@@ -21,11 +22,15 @@ pub(super) fn random<T: Real>(
     let mut col = Vec::new();
     let neighbours = 4 + rng.usize(..4);
     let diagonal = rng.bool();
+    // Whether, on the grid, neighbours at one distance have one value here and there.
+    let like = rng.bool();
+    let (uneven, beside) = (!like && rng.bool(), rng.bool());
     for i in 0..rows {
         let mut row: Vec<u32> = if i < rows / 2 {
             let near = [i, i + 1, i + 3, i.wrapping_sub(17), i + 40, i + 2, i + 55];
             let near = near.into_iter().take(neighbours);
-            near.filter(|_| rng.usize(..150) > 0)
+            let one_of = if uneven && i >= rows / 4 { 3 } else { 150 };
+            near.filter(|_| rng.usize(..one_of) > 0)
                 .map(|j| j as u32)
                 .collect()
         } else {
@@ -38,8 +43,11 @@ pub(super) fn random<T: Real>(
                 _ => rng.usize(..10),
             };
             let own = (diagonal && i < rows / 4 * 3).then_some(i as u32);
-            let others = (0..n).map(|_| rng.usize(..cols) as u32);
-            own.into_iter().chain(others).collect()
+            // The first of the others follows it.
+            let next = own.filter(|_| beside && i + 9 < cols).map(|i| i + 1);
+            let least = next.map_or(0, |j| j as usize + 1);
+            let others = (usize::from(next.is_some())..n).map(|_| rng.usize(least..cols) as u32);
+            own.into_iter().chain(next).chain(others).collect()
         };
         row.retain(|&j| (j as usize) < cols);
         row.sort_unstable();
@@ -47,8 +55,6 @@ pub(super) fn random<T: Real>(
         col.extend_from_slice(&row);
         row_ptr.push(col.len());
     }
-    // On the grid, neighbours at one distance have one value here and there.
-    let like = rng.bool();
     let values: Vec<Vec<f64>> = (0..planes)
         .map(|p| {
             let mut value = || 2.0 * rng.f64() - 1.0;
