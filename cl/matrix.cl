@@ -95,7 +95,7 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
         else if (SMALL && (r_.at.s3 & USUAL_))                                                    \
             USUALS_(e, r_, PASTE(m, _usual), false, DO)                                           \
         else PASTE(SEVENS_, SMALL)(e, r_, m, DO)                                                  \
-        if (IS_PACKED_(r_.at)) {                                                             \
+        if (IS_PACKED_(r_.at)) {                                                                  \
             Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                           \
             _Pragma("unroll 1") for (uint k_ = 0; k_ < s_.end; ++k_) {                            \
                 const Entry e = packed_(&s_, k_);                                                 \

@@ -9,9 +9,9 @@
 //!
 //! A step of nearly every row has a value and a difference for each of the C, so that a row finds
 //! its own at once; where more than a quarter of the places would be empty (an eighth, where there are
-//! 32-bit differences), the slice is packed: those of the rows that have the entry follow each other,
-//! and nothing is padded. For a device with memory of its own, and a row for each work-item, only
-//! slices of affine steps are.
+//! 32-bit differences; half, where there are any and most rows are those of a device with memory of its
+//! own, a work-item for each), the slice is packed: those of the rows that have the entry follow each
+//! other, and nothing is padded.
 //!
 //! A row's entries follow each other as diagonal, then by ascending column; this is the order of
 //! its sum on every side, whatever the slice. Rows of like length are made neighbours by the

@@ -81,10 +81,10 @@ fn columns_up_to_the_last_of_32_bits_are_kept() {
     }
 }
 
-/// A device of one row per work-item would find its places by counting; where there are no differences
-/// it does so fast.
+/// A device of one row per work-item finds its places by counting; where there are no differences it
+/// does so fast.
 #[test]
-fn slices_with_differences_are_not_packed_for_a_device_of_one_row_each() {
+fn slices_with_differences_are_packed_later_for_a_device_of_one_row_each() {
     let packed = |row_each: bool, lines: &[Vec<u32>]| {
         let lines: Vec<(usize, &[u32])> = lines.iter().map(|c| (0, c.as_slice())).collect();
         let mut encoder = Encoder::new(row_each);
@@ -100,15 +100,20 @@ fn slices_with_differences_are_not_packed_for_a_device_of_one_row_each() {
         }
         wide & PACKED != 0
     };
-    // Half of the places are empty: of near columns, of far ones, and of two distances.
-    let uneven = |factor: u32| -> Vec<Vec<u32>> {
-        let columns = |l: u32| (1..=1 + 6 * (l % 2)).map(move |k| factor * (k * 977 + l * l * 13));
+    // Less than half of the places are empty, of near columns and of far ones; more; half, of two
+    // distances.
+    let uneven = |one_in: u32, factor: u32| -> Vec<Vec<u32>> {
+        let columns = |l: u32| {
+            (1..=1 + 6 * u32::from(l.is_multiple_of(one_in)))
+                .map(move |k| factor * (k * 977 + l * l * 13))
+        };
         (0..32).map(|l| columns(l).collect()).collect()
     };
     let distances: Vec<Vec<u32>> = (0..32).map(|l| vec![l + 40 + 9 * (l % 2)]).collect();
     for (lines, both) in [
-        (&uneven(1), false),
-        (&uneven(9999), false),
+        (&uneven(2, 1), false),
+        (&uneven(2, 9999), false),
+        (&uneven(8, 1), true),
         (&distances, true),
     ] {
         assert!(packed(false, lines));
