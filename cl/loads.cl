@@ -6,13 +6,14 @@
 #define ONCE_IF(p, has) once_if_((p), (has))
 #define ONCE_WORD(p) once_word_(p)
 #define ONCE_HALF(p) once_half_(p)
+typedef union {
+    REAL all;
+    ulong two;
+    uint one;
+} Bits_of_;
 #define LOADING_(name, volatile_, cache, and)                               \
     inline REAL name(__global const REAL *p) {                              \
-        union {                                                             \
-            REAL all;                                                       \
-            ulong two;                                                      \
-            uint one;                                                       \
-        } u;                                                                \
+        Bits_of_ u;                                                         \
         if (sizeof(REAL) == sizeof(ulong))                                  \
             asm volatile_("ld.global" cache ".b64 %0, [%1];" : "=l"(u.two) : "l"(p) and); \
         else                                                                \
@@ -20,13 +21,11 @@
         return u.all;                                                       \
     }
 LOADING_(once_, , ".cs", )
-/* What is there for those who have it; -0, and nothing is read, for others. */
+/* The same of what the launch itself changes. */
+LOADING_(once_anew_, volatile, ".cs", : "memory")
+/* The same for work-items that have something there; -0, and nothing is read, for others. */
 inline REAL once_if_(__global const REAL *p, uint has) {
-    union {
-        REAL all;
-        ulong two;
-        uint one;
-    } u;
+    Bits_of_ u;
     u.all = (REAL)(-0.0f);
     if (sizeof(REAL) == sizeof(ulong))
         asm("{.reg .pred has; setp.ne.u32 has, %2, 0; @has ld.global.cs.b64 %0, [%1];}"
@@ -36,15 +35,9 @@ inline REAL once_if_(__global const REAL *p, uint has) {
             : "+r"(u.one) : "l"(p), "r"(has));
     return u.all;
 }
-/* The same of what the launch itself changes. */
-LOADING_(once_anew_, volatile, ".cs", : "memory")
 #define STORING_(name, cache, hint, policy)                                 \
     inline void name(__global REAL *p, REAL v) {                            \
-        union {                                                             \
-            REAL all;                                                       \
-            ulong two;                                                      \
-            uint one;                                                       \
-        } u;                                                                \
+        Bits_of_ u;                                                         \
         u.all = v;                                                          \
         if (sizeof(REAL) == sizeof(ulong))                                  \
             asm volatile("st.global" cache ".b64 [%0], %1" hint ";"         \

@@ -216,9 +216,8 @@ impl Node {
         }
     }
 
-    /// Whether most rows will be those of a device with memory of its own, whose work-items have one
-    /// each.
-    pub(crate) fn gives_rows_away(&self) -> bool {
+    /// Whether most rows will be those of a device with memory of its own and one row per work-item.
+    pub(crate) fn row_per_work_item(&self) -> bool {
         let device = self.device.as_ref();
         self.memory == MemoryKind::Discrete && device.is_some_and(|d| d.tuning.vector == 1)
     }

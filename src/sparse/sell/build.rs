@@ -60,13 +60,13 @@ struct Layout {
 }
 
 impl Layout {
-    /// `fixed`: the values, where they stay as they are; `row_each`: see [`Encoder::new`].
+    /// `fixed`: the values, where they stay as they are; `row_per_work_item`: see [`Encoder::new`].
     fn new(
         rows: usize,
         row_ptr: &[usize],
         col: &[u32],
         fixed: Option<&[&[f64]]>,
-        row_each: bool,
+        row_per_work_item: bool,
     ) -> Result<Self> {
         let too_large = |_| {
             Error::failure(
@@ -88,7 +88,7 @@ impl Layout {
             .into_par_iter()
             .map(|task| {
                 let slices = task * SLICES_PER_TASK..count.min((task + 1) * SLICES_PER_TASK);
-                Part::new(Encoder::new(row_each), slices, row_ptr, col, alike)
+                Part::new(Encoder::new(row_per_work_item), slices, row_ptr, col, alike)
             })
             .collect();
         let mut slices = Vec::with_capacity(4 * count);
@@ -220,7 +220,7 @@ impl<T: Real> Sell<T> {
     ) -> Result<(Self, Vec<u32>)> {
         check(rows, cols, row_ptr, col, planes)?;
         let fixed = fixed.then_some(planes);
-        let mut layout = Layout::new(rows, row_ptr, col, fixed, node.gives_rows_away())?;
+        let mut layout = Layout::new(rows, row_ptr, col, fixed, node.row_per_work_item())?;
         let far = cols * size_of::<T>() > node.caches.second_bytes && layout.mark_far();
         let inner = inner_rows(rows, row_ptr, col);
         let planes: Vec<Rc<Buffer<T>>> = planes

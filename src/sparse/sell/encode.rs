@@ -22,10 +22,10 @@ const EMPTY: usize = 4;
 /// The same where columns are so far that they take 32 bits: random tetrahedra had 1.50 ms with a
 /// quarter where they have 1.31 (an earlier build).
 const EMPTY_FAR: usize = 8;
-/// The same where most rows are a device's, whose work-items have a row each, and there are differences:
+/// The same where most rows are those of a device of one row per work-item, and there are differences:
 /// `couloir bench spmv --matrix nodes:1000000 --device 1 --where device` on an H100 had 89.5 us with a
 /// quarter, by which a fifth of the slices were packed, and has 80.8 with half, 5 % more bytes.
-const EMPTY_ROW_EACH: usize = 2;
+const EMPTY_ON_DEVICE: usize = 2;
 
 /// The rows of a slice: for each, its first entry in the whole matrix and its columns, ascending.
 pub(super) type Lines<'a> = [(usize, &'a [u32])];
@@ -34,7 +34,7 @@ pub(super) type Lines<'a> = [(usize, &'a [u32])];
 #[derive(Default)]
 pub(super) struct Encoder {
     /// See [`Encoder::new`].
-    row_each: bool,
+    row_per_work_item: bool,
     /// Steps of each kind, in this order.
     affine: usize,
     ones: usize,
@@ -47,10 +47,10 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// `row_each`: most rows are a device's, whose work-items have a row each.
-    pub fn new(row_each: bool) -> Self {
+    /// `row_per_work_item`: most rows are those of a device of one row per work-item.
+    pub fn new(row_per_work_item: bool) -> Self {
         Self {
-            row_each,
+            row_per_work_item,
             ..Self::default()
         }
     }
@@ -70,7 +70,7 @@ impl Encoder {
         let places = SLICE * self.steps.len();
         let empty = match (self.short, self.wide) {
             (0, 0) => EMPTY,
-            _ if self.row_each => EMPTY_ROW_EACH,
+            _ if self.row_per_work_item => EMPTY_ON_DEVICE,
             (_, 0) => EMPTY,
             _ => EMPTY_FAR,
         };

@@ -84,10 +84,10 @@ fn columns_up_to_the_last_of_32_bits_are_kept() {
 /// A device of one row per work-item finds its places by counting; where there are no differences it
 /// does so fast.
 #[test]
-fn slices_with_differences_are_packed_later_for_a_device_of_one_row_each() {
-    let packed = |row_each: bool, lines: &[Vec<u32>]| {
+fn slices_with_differences_are_packed_later_for_a_device_of_one_row_per_work_item() {
+    let packed = |row_per_work_item: bool, lines: &[Vec<u32>]| {
         let lines: Vec<(usize, &[u32])> = lines.iter().map(|c| (0, c.as_slice())).collect();
-        let mut encoder = Encoder::new(row_each);
+        let mut encoder = Encoder::new(row_per_work_item);
         encoder.encode(0, &lines, |_| false);
         let mut words = Vec::new();
         encoder.append_to(&mut words);
