@@ -66,6 +66,12 @@ impl<T: Real> Legs<T> {
         before
     }
 
+    /// Whether so many meet.
+    pub(crate) fn meet(&mut self, engine: &Engine<T>, groups: usize) -> bool {
+        let d = engine.node.device.as_ref().unwrap();
+        meets(d, &self.kernel, groups, &mut self.room).unwrap()
+    }
+
     /// Iterations are too large for legs from now on.
     pub(crate) fn refuse(&mut self) {
         self.most_bytes = 0.0;
@@ -106,7 +112,13 @@ impl<T: Real> Engine<T> {
             return Ok(None);
         };
         let mut room = self.node.buffer(ROOM)?;
-        for groups in (1..=most).rev().map(|n| n * d.info.units as usize) {
+        // A thread of PoCL may be dealt several groups, one after the other: those that meet in one
+        // launch need not in the next.
+        let (most, units) = match d.info.software {
+            true => (1, 1),
+            false => (most, d.info.units as usize),
+        };
+        for groups in (1..=most).rev().map(|n| n * units) {
             if meets(d, &kernel, groups, &mut room)? {
                 return Ok(Some(Legs {
                     kernel,

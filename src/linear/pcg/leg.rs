@@ -158,6 +158,8 @@ mod tests {
             let solve = |solver: &mut Pcg<f64>| from_zero(&engine, solver, a.rows);
             let want = solve(&mut solver).unwrap();
             let legs = solver.legs.as_mut().unwrap();
+            let met = [1, 1 << 12, 1].map(|groups| legs.meet(&engine, groups));
+            assert_eq!(met, [true, false, true]);
             let groups = legs.limit(usize::MAX, Some(1 << 12));
             let error = solve(&mut solver).unwrap_err();
             assert!(error.to_string().contains("together = 0"), "{error}");
@@ -212,7 +214,7 @@ mod tests {
         if mixed_up || !opencl::devices().is_ok_and(|all| !all.is_empty()) {
             return eprintln!("SKIPPED: no device");
         }
-        // More groups than run at once there are found out.
+        // More groups than run at once are found out; of a software device, one does.
         let launch = "vector = 1\nrows = \"vector\"\nadding = 1\nwaits = true\ntogether = 3";
         let own = "linear::pcg::leg::tests::a_leg_leaves_the_bits_of_its_iterations";
         launched(launch, own, TOGETHER);
