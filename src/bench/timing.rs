@@ -10,9 +10,11 @@ use crate::split::{Engine, Roofs};
 /// Bytes swept between calls where caches are flushed.
 pub const SWEEP_BYTES: usize = 320 << 20;
 
-/// Time of each place in all, at least, s; with as many calls at least; and at most, s, once
-/// there are a few.
+/// Time of a place's calls in all, at least, s, or so many of them, for short ones tell no more by being
+/// more; with as many calls at least; and at most, s, what is done between calls included, once there are
+/// a few.
 const ENOUGH_S: f64 = 0.4;
+const MANY_CALLS: usize = 4096;
 const ENOUGH_CALLS: usize = 15;
 const MOST_S: f64 = 3.0;
 const FEW_CALLS: usize = 3;
@@ -52,6 +54,8 @@ pub(super) struct Timing {
     /// Their uncertainty, as a part of them.
     pub uncertainty_fraction: Option<f64>,
     calls_s: f64,
+    /// With what is done between them: sweeps.
+    spent_s: f64,
 }
 
 impl Timing {
@@ -76,8 +80,8 @@ impl Timing {
 
     fn enough(&self) -> bool {
         let calls = self.samples.len();
-        calls >= FEW_CALLS
-            && (self.calls_s >= MOST_S || calls >= ENOUGH_CALLS && self.calls_s >= ENOUGH_S)
+        let long = self.calls_s >= ENOUGH_S || calls >= MANY_CALLS;
+        calls >= FEW_CALLS && (self.spent_s >= MOST_S || calls >= ENOUGH_CALLS && long)
     }
 }
 
@@ -162,6 +166,7 @@ impl<'a> Clock<'a> {
         while timings.iter().any(|t| !t.enough()) {
             for (i, (place, roofs, work)) in works.iter_mut().enumerate() {
                 engine.set_policy(place.policy());
+                let turn = Instant::now();
                 // The first call of a turn finds the caches as another place has left them.
                 let warm_s = self.seconds(engine, work.as_mut())?;
                 let row = self.row(work.as_ref(), *place, warm_s);
@@ -174,6 +179,7 @@ impl<'a> Clock<'a> {
                     timings[i].rates.push(done.times(1.0 / seconds));
                     timings[i].calls_s += seconds;
                 }
+                timings[i].spent_s += turn.elapsed().as_secs_f64();
             }
         }
         for (i, (place, _, work)) in works.iter_mut().enumerate() {
@@ -229,5 +235,33 @@ impl Done {
             bytes: self.bytes * x,
             least_s: self.least_s * x,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After so many calls of so many seconds each, with so many between two.
+    fn enough(calls: usize, call_s: f64, between_s: f64) -> bool {
+        let n = calls as f64;
+        let timing = Timing {
+            samples: vec![call_s; calls],
+            calls_s: n * call_s,
+            spent_s: n * (call_s + between_s),
+            ..Timing::default()
+        };
+        timing.enough()
+    }
+
+    #[test]
+    fn calls_are_repeated_until_they_are_many_or_long_or_have_taken_long_with_what_is_between() {
+        assert!(!enough(14, 0.1, 0.0) && enough(15, 0.1, 0.0));
+        assert!(!enough(399, 1e-3, 0.0) && enough(401, 1e-3, 0.0));
+        assert!(!enough(4095, 1e-6, 0.0) && enough(4096, 1e-6, 0.0));
+        // Sweeps of 40 ms between calls of a microsecond.
+        assert!(!enough(74, 1e-6, 0.04) && enough(75, 1e-6, 0.04));
+        // Few of long ones.
+        assert!(!enough(2, 5.0, 0.0) && enough(3, 1.0, 0.0));
     }
 }
