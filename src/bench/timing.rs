@@ -29,8 +29,9 @@ const ROW_CALLS: f64 = 64.0;
 /// are asked for with an uncertainty below 2 %.
 const ENERGY_S: f64 = 1.0;
 const ENERGY_MOST_S: f64 = 60.0;
-/// Longest search for a cut, s.
+/// Longest search for a cut, s; and calls in a row that went without what is still searched for.
 const SEARCH_S: f64 = 10.0;
+const IDLE_CALLS: usize = 3;
 
 /// What timing needs to know.
 pub(super) struct Clock<'a> {
@@ -143,12 +144,21 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// Lets the engine find the cuts of `work`; false if the search has not ended in time.
+    /// Lets the engine find the cuts of `work`; false if the search has not ended in time. What some
+    /// calls in a row have not needed is not waited for: a mean that no right-hand side has, a sum that
+    /// is taken at the end.
     pub fn settle(&self, engine: &mut Engine<f64>, work: &mut dyn Work) -> Result<bool> {
         engine.set_policy(Side::Split.policy());
         let start = Instant::now();
-        while engine.is_tuning(&work.sites()) {
+        let (mut seen, mut idle_calls) = (Vec::new(), 0);
+        while engine.is_tuning(&work.sites()) && idle_calls < IDLE_CALLS {
             self.seconds(engine, work)?;
+            let sites = work.sites();
+            let calls: Vec<u64> = sites.iter().map(|s| s.stats.calls).collect();
+            let searching = |i: usize| sites[i].is_tuning() && seen.get(i) != Some(&calls[i]);
+            let goes_on = engine.is_tuning(&[]) || (0..sites.len()).any(searching);
+            idle_calls = if goes_on { 0 } else { idle_calls + 1 };
+            seen = calls;
             if start.elapsed().as_secs_f64() > SEARCH_S {
                 return Ok(false);
             }

@@ -138,10 +138,13 @@ impl<T: Real> Engine<T> {
         self.joint.as_deref().or_else(single)
     }
 
-    /// Whether a search for cuts goes on, at any of `sites` or for all.
+    /// Whether a search for cuts goes on, at any of `sites` or for all. Those that have not been called
+    /// where others have may never be: a mean that no right-hand side has.
     pub fn is_tuning(&self, sites: &[&Place]) -> bool {
         let joint = self.shared_cut().is_some_and(|t| t.borrow().tuning());
-        joint || sites.iter().any(|s| s.is_tuning())
+        let begun = sites.iter().any(|s| s.stats.calls > 0);
+        let counts = |s: &Place| s.stats.calls > 0 || !begun;
+        joint || sites.iter().any(|s| s.is_tuning() && counts(s))
     }
 
     /// Share of the rows of `site` that the device takes.

@@ -4,8 +4,8 @@
 use couloir::linear::precond::Pattern;
 use couloir::linear::precond::fsai::factor;
 use couloir::linear::{Auto, Pcg, Preconditioner, Solution};
-use couloir::node::opencl::devices;
-use couloir::node::{Config, DeviceChoice};
+use couloir::node::opencl::{DeviceInfo, devices};
+use couloir::node::{Config, DeviceChoice, MemoryKind};
 use couloir::sparse::Csr;
 use couloir::split::{Engine, Policy};
 
@@ -200,6 +200,39 @@ fn one_is_chosen_after_both_were_measured() {
         Some(Preconditioner::Jacobi | Preconditioner::Fsai)
     ));
     assert_eq!(solver.sites().len(), sites);
+}
+
+/// A mean that no right-hand side has is never called: its search for a cut is not waited for.
+#[test]
+fn one_is_chosen_once_the_split_is_found() {
+    let found = devices().unwrap_or_default();
+    // Where memory is the device's own, whole steps are searched for one cut.
+    let shares = |d: &&DeviceInfo| d.fp64 && d.best_memory() != MemoryKind::Discrete;
+    for d in found.iter().filter(shares) {
+        let config = Config {
+            device: DeviceChoice::Index(d.index),
+            threads: Some(1),
+            ..Config::default()
+        };
+        let split = Engine::open(&config, Policy::Auto).unwrap();
+        let a = laplacian([9, 8, 7], false);
+        let mut solver = Auto::new(&split, &a, false).unwrap();
+        let searches = |solver: &Auto<f64>| split.is_tuning(&solver.sites());
+        assert!(searches(&solver), "{}", d.name);
+        let mut b = split.node.buffer_from(&right(a.rows)).unwrap();
+        let mut solves = 0;
+        while solver.chosen().is_none() && solves < 20_000 {
+            let mut x = split.node.buffer(a.rows).unwrap();
+            let s = solver.solve(&split, &mut b, &mut x, 1e-9, 0.0, 3000);
+            assert!(s.unwrap().converged);
+            solves += 1;
+        }
+        assert!(
+            solver.chosen().is_some() && solves > 10,
+            "{}, {solves}",
+            d.name
+        );
+    }
 }
 
 #[test]
