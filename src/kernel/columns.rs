@@ -38,16 +38,19 @@ pub(super) const fn ahead<T: Real>() -> usize {
     AHEAD_BYTES * if T::WIDE || T::AVX2 { 4 } else { 1 } / size_of::<T>()
 }
 
-/// The same by AVX2 in a slice whose columns all follow each other, no nearer than the second-level
-/// cache: values are all that it reads from memory, in one stream, and more of it can be under way to
-/// that cache than to the first one. Zen 4, `couloir bench spmv --where cpu --device none --threads 1`:
-/// `--matrix grid:160` 17.2 -> 14.4 ms, `grid:100 --flush` 6.3 -> 3.6 ms (medians in turns, beside
-/// neighbours at work). Where columns are stored, too, it gains nothing (`--matrix tet:1600000
-/// --order rcm`) or loses 13 % (`nodes:1000000`).
-const FAR_BYTES: usize = 8 * AHEAD_BYTES;
+/// How far ahead they are asked for into the second-level cache, in bytes: in a slice whose columns all
+/// follow each other, values are all that it reads from memory, in one stream, and more of it can be
+/// under way to that cache than to the first one. Zen 4, `couloir bench spmv --where cpu --device none
+/// --threads 1`, medians in turns. By AVX2: `--matrix grid:160` 17.2 -> 14.4 ms, `grid:100 --flush`
+/// 6.3 -> 3.6 ms (beside neighbours at work); where columns are stored, too, it gains nothing (`--matrix
+/// tet:1600000 --order rcm`) or loses 13 % (`nodes:1000000`). By AVX-512: see `far.rs`.
+const fn far_bytes<T: Real>() -> usize {
+    AHEAD_BYTES * if T::WIDE { 16 } else { 8 }
+}
 
 /// The values of the rows of `mask`; -0 elsewhere. Those of the rows of `placed`, not 0, follow
-/// each other from `at` on; `EACH` row is among these. Later ones are asked for ahead, or `FAR` ahead.
+/// each other from `at` on; `EACH` row is among these. Later ones are asked for ahead,
+/// into the first cache, or `FAR` ahead, into the second; numbers of `far.rs` are else asked for in both.
 #[inline(always)]
 pub(super) fn values<T: Real, const P: usize, const EACH: bool, const FAR: bool>(
     planes: [&[T]; P],
@@ -59,10 +62,13 @@ pub(super) fn values<T: Real, const P: usize, const EACH: bool, const FAR: bool>
     for p in 0..P {
         if T::ONCE {
             prefetch_once(planes[p], at + ahead::<T>());
-        } else if FAR {
-            prefetch_second(planes[p], at + FAR_BYTES / size_of::<T>());
         } else {
-            prefetch(planes[p], at + ahead::<T>());
+            if !FAR {
+                prefetch(planes[p], at + ahead::<T>());
+            }
+            if FAR || T::FAR {
+                prefetch_second(planes[p], at + far_bytes::<T>() / size_of::<T>());
+            }
         }
         // SAFETY: all rows of `placed` have their values in the plane (see `Mat`).
         v[p] = Group(unsafe { T::spread::<EACH>(planes[p], at, placed) });

@@ -6,6 +6,7 @@
 
 use super::affine::{sums_of, within};
 use super::group::{Group, WIDTH};
+use super::reading::Reading;
 use super::steps::{copied, fetch_edge, is_long, places, steps};
 use super::stream::prefetch_second;
 use super::{MAX_PLANES, Real};
@@ -39,9 +40,8 @@ pub struct Mat<'a, T> {
     pub(crate) index: &'a [u32],
     /// The same memory, as halves of words.
     pub(crate) halves: &'a [u16],
-    /// Some columns are as [`FAR`] says, and the processor keeps out of its outer caches what is said
-    /// to be read once: see `once.rs`.
-    pub(crate) scattered: bool,
+    /// How values are asked for.
+    pub(crate) reading: Reading,
     /// Values of each plane.
     pub(crate) planes: [&'a [T]; MAX_PLANES],
 }
@@ -53,7 +53,7 @@ impl<T> Default for Mat<'_, T> {
             slices: &[],
             index: &[],
             halves: &[],
-            scattered: false,
+            reading: Reading::Near,
             planes: [&[]; MAX_PLANES],
         }
     }
@@ -257,7 +257,7 @@ impl<'a, T: Real> Mat<'a, T> {
         let mut value;
         // SAFETY: every row has its entry in every step, or as checked.
         (s, value) = unsafe {
-            if T::AVX2 && rest.is_empty() {
+            if T::FAR || T::AVX2 && rest.is_empty() {
                 sums_of::<T, Q, P, X, S, true>(&b, affine, ones, i, v, x, s)
             } else {
                 sums_of::<T, Q, P, X, S, false>(&b, affine, ones, i, v, x, s)

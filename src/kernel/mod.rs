@@ -7,6 +7,8 @@
 
 mod affine;
 pub mod columns;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod far;
 pub mod group;
 pub mod guess_least;
 pub mod mat;
@@ -15,6 +17,7 @@ pub(crate) mod medium;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod once;
 pub mod pcg_scalars;
+pub mod reading;
 pub mod real;
 pub mod rows;
 pub mod scalars;

@@ -41,6 +41,8 @@ pub trait Real:
     const AVX2: bool = false;
     /// Whether matrices are asked for as read once: see `once.rs`.
     const ONCE: bool = false;
+    /// Whether values are asked for into the second cache: see `far.rs`.
+    const FAR: bool = false;
     /// Rounds to this precision.
     fn of(x: f64) -> Self;
     /// Widens.

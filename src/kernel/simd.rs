@@ -5,8 +5,8 @@
 /// [`Soft`](crate::kernel::soft::Soft) numbers. All of them round alike: fused multiply-adds are in the
 /// source.
 ///
-/// After `scattered`, AVX-512 has a path of the numbers of `once.rs`, too, for matrices that are
-/// [`scattered`](crate::kernel::Mat).
+/// After `readings`, AVX-512 has a path of its own for each [`Reading`](crate::kernel::reading::Reading)
+/// of the first matrix.
 ///
 /// After `fp64`, AVX-512 is left to double precision: groups in single fill AVX2's registers, and
 /// products are 1.25 times as fast by it (measured on an AMD EPYC with both).
@@ -15,13 +15,13 @@ macro_rules! simd {
     (fp64 $body:ident) => {
         $crate::simd!($body, size_of::<T>() == 8, false);
     };
-    (scattered fp64 $body:ident) => {
+    (readings fp64 $body:ident) => {
         $crate::simd!($body, size_of::<T>() == 8, true);
     };
     ($body:ident) => {
         $crate::simd!($body, true, false);
     };
-    ($body:ident, $wide:expr, $once:expr) => {
+    ($body:ident, $wide:expr, $readings:expr) => {
         /// The CPU path without fused multiply-adds.
         #[cfg(target_arch = "x86_64")]
         pub(crate) fn soft<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
@@ -49,24 +49,22 @@ macro_rules! simd {
                 #[target_feature(
                     enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt"
                 )]
-                fn v4<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
+                fn v4<T: $crate::kernel::Real, N: $crate::kernel::Real>(
+                    rows: &mut $crate::kernel::Rows<'_, T>,
+                ) {
                     let mut rows = $crate::kernel::wrapped::rows_as(rows);
-                    $body::<$crate::kernel::wide::Wide<T>>(&mut rows);
+                    $body::<$crate::kernel::wide::Wide<N>>(&mut rows);
                 }
-                #[target_feature(
-                    enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt"
-                )]
-                fn once<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
-                    use $crate::kernel::{once::Once, wide::Wide};
-                    $body::<Wide<Once<T>>>(&mut $crate::kernel::wrapped::rows_as(rows));
-                }
+                use $crate::kernel::{far::Far, once::Once, reading::Reading};
                 if $wide && $crate::kernel::simd::has_v4() {
-                    if $once && rows.mats.iter().any(|a| a.scattered) {
-                        // SAFETY: the features were detected on this machine.
-                        return unsafe { once(rows) };
-                    }
                     // SAFETY: the features were detected on this machine.
-                    return unsafe { v4(rows) };
+                    return unsafe {
+                        match rows.mats[0].reading {
+                            Reading::Once if $readings => v4::<T, Once<T>>(rows),
+                            Reading::Far if $readings => v4::<T, Far<T>>(rows),
+                            _ => v4::<T, T>(rows),
+                        }
+                    };
                 }
                 narrow(rows);
             }

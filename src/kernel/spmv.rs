@@ -46,4 +46,4 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     }
 }
 
-crate::simd!(scattered fp64 body);
+crate::simd!(readings fp64 body);

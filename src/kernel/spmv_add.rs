@@ -50,4 +50,4 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     }
 }
 
-crate::simd!(fp64 body);
+crate::simd!(readings fp64 body);

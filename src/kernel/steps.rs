@@ -50,8 +50,11 @@ pub(super) fn or<T: Real, const S: usize>(
 /// tetrahedra 4.98 -> 5.22. Packed slices: not measured by itself.
 #[inline(always)]
 pub(super) fn is_long<T: Real>(steps: usize, is_packed: bool) -> bool {
-    T::WIDE && !is_packed && steps >= 8
+    T::WIDE && !is_packed && steps >= LONG
 }
+
+/// Steps of long rows.
+pub(super) const LONG: usize = 8;
 
 /// Asks for `x` where the last of these steps, of the slice of row `i`, will be eight slices on: rows
 /// that are numbered along a front have there what no row before has read.

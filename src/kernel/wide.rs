@@ -23,6 +23,7 @@ impl<T: Real> Real for Wide<T> {
     members!();
     const WIDE: bool = true;
     const ONCE: bool = T::ONCE;
+    const FAR: bool = T::FAR;
     #[inline(always)]
     fn fma(self, b: Self, c: Self) -> Self {
         Self(self.0.fma(b.0, c.0))

@@ -78,7 +78,7 @@ pub fn rows_as<'a, T: Real, W: Real>(rows: &'a mut Rows<'_, T>) -> Rows<'a, W> {
             slices: a.slices,
             index: a.index,
             halves: a.halves,
-            scattered: a.scattered,
+            reading: a.reading,
             planes: a.planes.map(cast_slice),
         }),
         scalars: cast_slice(rows.scalars),

@@ -12,6 +12,7 @@ use super::reads::Reads;
 use super::usual;
 use super::{Sell, long_rows};
 use crate::kernel::mat::{FAR, FLAGS};
+use crate::kernel::reading::Reading;
 use crate::kernel::{MAX_PLANES, Real, SLICE};
 use crate::node::{BLOCK, Buffer, Node, padded};
 use crate::sparse::Csr;
@@ -246,7 +247,7 @@ impl<T: Real> Sell<T> {
             index_words: layout.index.len(),
             nnz: col.len(),
             inner,
-            scattered: far && node.caches.bypassed,
+            reading: Reading::of(&layout.slices, far && node.caches.bypassed),
             long: long_rows(rows, cols, layout.elements, &layout.slices),
             usual: Box::new([usual::words(&layout.usual, same, cols, col.len()), given]),
             reads: Rc::new(Reads::of(rows, row_ptr, col, inner)),

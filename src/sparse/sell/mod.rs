@@ -50,6 +50,7 @@ use reads::Reads;
 
 use super::Csr;
 use crate::Result;
+use crate::kernel::reading::Reading;
 use crate::kernel::{Mat, Real, SLICE, mat};
 use crate::node::{BLOCK, Buffer, Node, padded};
 
@@ -61,8 +62,7 @@ pub struct Sell<T: Real> {
     index_words: usize,
     nnz: usize,
     inner: usize,
-    /// See [`Mat`].
-    scattered: bool,
+    reading: Reading,
     /// See [`long_rows`].
     long: bool,
     reads: Rc<Reads>,
@@ -128,6 +128,12 @@ impl<T: Real> Sell<T> {
     /// Stored elements of a plane; some may belong to no entry.
     pub fn elements(&self) -> usize {
         self.elements
+    }
+
+    /// Reads it in another way than it would be: for tests.
+    #[cfg(test)]
+    pub(crate) fn read_as(&mut self, reading: Reading) {
+        self.reading = reading;
     }
 
     /// Whether it has many values per row, and near columns: see `long_registers` of
@@ -241,7 +247,7 @@ impl<T: Real> Sell<T> {
             slices: bytemuck::cast_slice(self.slices.share(to, from)?.host),
             index,
             halves: bytemuck::cast_slice(index),
-            scattered: self.scattered,
+            reading: self.reading,
             ..Mat::default()
         };
         for (view, plane) in m.planes.iter_mut().zip(&self.planes) {

@@ -243,6 +243,22 @@ fn a_plane_alone_is_its_matrix() {
 }
 
 #[test]
+fn values_are_asked_for_where_they_are_one_stream() {
+    let node = node();
+    let of = |a: &Csr| Sell::<f64>::from_csr(&node, a).unwrap().reading;
+    assert_eq!(of(&grid(20, |i, j| (i * j) as f64)), Reading::Far);
+    let rows = |of_a_row: &dyn Fn(usize) -> usize, cols| {
+        random(&(0..2000).map(of_a_row).collect::<Vec<_>>(), cols, 3)
+    };
+    assert_eq!(of(&rows(&|_| 12, 2000)), Reading::Far);
+    // Short rows, of unlike lengths, with columns too far apart, and none.
+    assert_eq!(of(&rows(&|_| 4, 2000)), Reading::Near);
+    assert_eq!(of(&rows(&|i| 4 + i * 31 % 23, 2000)), Reading::Near);
+    assert_eq!(of(&rows(&|_| 12, 1 << 18)), Reading::Near);
+    assert_eq!(of(&rows(&|_| 0, 2000)), Reading::Far);
+}
+
+#[test]
 fn rows_are_long_that_store_many_values_at_near_columns() {
     let node = node();
     let of = |of_a_row: usize, rows: usize, cols: usize| {

@@ -1,5 +1,7 @@
 //! Devices that miscompute are found out.
 
+#[cfg(target_arch = "x86_64")]
+mod readings;
 mod steps;
 
 use std::path::Path;
@@ -220,45 +222,6 @@ fn older_processors_compute_the_same_bits() {
     }
     compare::<f64>();
     compare::<f32>();
-}
-
-/// What processors run whose outer caches are bypassed, of matrices that lead to columns in no order.
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn matrices_that_are_read_once_give_the_same_bits() {
-    use crate::kernel::{gspmv, pcg_product, simd, spmv};
-    if !simd::has_v4() {
-        return eprintln!("SKIPPED: this processor has no AVX-512");
-    }
-    let config = Config {
-        device: DeviceChoice::None,
-        threads: Some(1),
-        ..Config::default()
-    };
-    let mut engine = Engine::<f64>::open(&config, Policy::default()).unwrap();
-    engine.node.caches.second_bytes = 0;
-    for kernel in [spmv::kernel(), gspmv::kernel(), pcg_product::kernel()] {
-        for rows in [77, 2 * BLOCK + 77, 3000] {
-            let [kept, once] = [false, true].map(|bypassed| {
-                engine.node.caches.bypassed = bypassed;
-                let mut case = random_case(&engine.node, kernel, rows, 5).unwrap();
-                // Those of odd seeds have columns too far apart for 16 bits.
-                let far = case
-                    .mats
-                    .iter()
-                    .any(|a| a.view(false, true).unwrap().scattered);
-                assert_eq!(far, bypassed, "{}", kernel.name);
-                let got = case.run(&engine, 0.0).unwrap();
-                assert!(
-                    got.distance(&case.reference().unwrap(), 1.0) < 1e-12,
-                    "{}",
-                    kernel.name
-                );
-                got
-            });
-            assert!(kept == once, "{}, {rows} rows", kernel.name);
-        }
-    }
 }
 
 #[test]
