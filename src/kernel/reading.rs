@@ -4,6 +4,7 @@
 
 use super::mat::{FLAGS, PACKED};
 use super::steps::LONG;
+use crate::node::Caches;
 
 /// A choice that AVX-512 has a path for. All give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,17 +19,17 @@ pub enum Reading {
 }
 
 impl Reading {
-    /// For `slices`, four words of each: once if `scattered`; else far if nearly all store no columns, or
-    /// are [`LONG`] and not packed.
-    pub(crate) fn of(slices: &[u32], scattered: bool) -> Self {
+    /// For `slices`, four words of each, some of them [`FAR`](super::mat::FAR) or none, and such `caches`:
+    /// far if nearly all slices store no columns, or are [`LONG`] and not packed.
+    pub(crate) fn of(slices: &[u32], scattered: bool, caches: Caches) -> Self {
         let all = slices.chunks_exact(4);
         let is_stream = |s: &&[u32]| {
             let (short, wide) = (s[2] >> 16, s[3] & !FLAGS);
             wide == 0 && (short == 0 || s[3] & PACKED == 0 && short as usize >= LONG)
         };
-        if scattered {
+        if scattered && caches.bypassed {
             Self::Once
-        } else if 16 * all.clone().filter(is_stream).count() >= 15 * all.len() {
+        } else if caches.staged && 16 * all.clone().filter(is_stream).count() >= 15 * all.len() {
             Self::Far
         } else {
             Self::Near

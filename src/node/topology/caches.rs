@@ -24,10 +24,17 @@ pub struct Caches {
     /// --where cpu --device none --threads 1 --flush`, all values so: 25.9 -> 48.0 ms; Zen 5 7.65, 7.74).
     /// Not measured on others.
     pub bypassed: bool,
+    /// A long stream comes sooner through the second level than straight to the first, by AVX-512: on a
+    /// Zen 4, see `kernel/far.rs`. A Xeon (Emerald Rapids) gains nothing and grids lose there (`couloir
+    /// bench K --matrix grid:100 --where cpu --device none --threads 1`, medians in turns, beside neighbours
+    /// at work: `spmv` 2.92 -> 3.58 ms, `gspmv` 5.71 -> 7.52). Not measured on others.
+    pub staged: bool,
 }
 
 /// The processors' maker and family that [`Caches::bypassed`] is known of.
-const BYPASSED: [(&str, &str); 2] = [("vendor_id", "AuthenticAMD"), ("cpu family", "26")];
+const BYPASSED: [&str; 2] = ["AuthenticAMD", "26"];
+/// The same of [`Caches::staged`].
+const STAGED: [&str; 2] = ["AuthenticAMD", "25"];
 
 impl Caches {
     /// As `tree` tells.
@@ -44,21 +51,24 @@ impl Caches {
             }
             last = last.max(Some(bytes));
         }
+        let text = tree.text("proc/cpuinfo").unwrap_or_default();
+        let kind = kind(&text);
         Self {
             second_bytes: second,
             last_bytes: last.unwrap_or(LAST_BYTES).min(MOST_BYTES),
-            bypassed: tree.text("proc/cpuinfo").is_ok_and(|t| is_bypassed(&t)),
+            bypassed: kind == BYPASSED,
+            staged: kind == STAGED,
         }
     }
 }
 
-/// Whether the first processor of `cpuinfo` is one of [`BYPASSED`].
-fn is_bypassed(cpuinfo: &str) -> bool {
-    let value = |name: &str| {
+/// Maker and family of the first processor of `cpuinfo`; empty where they are not told.
+fn kind(cpuinfo: &str) -> [&str; 2] {
+    ["vendor_id", "cpu family"].map(|name| {
         let mut fields = cpuinfo.lines().filter_map(|l| l.split_once(':'));
-        fields.find_map(|(n, v)| (n.trim() == name).then_some(v.trim()))
-    };
-    BYPASSED.iter().all(|&(name, v)| value(name) == Some(v))
+        let field = fields.find_map(|(n, v)| (n.trim() == name).then_some(v.trim()));
+        field.unwrap_or_default()
+    })
 }
 
 /// Of a size such as `2048K`.
@@ -98,14 +108,14 @@ mod tests {
             let want = Caches {
                 second_bytes,
                 last_bytes,
-                bypassed: false,
+                ..Caches::default()
             };
             assert_eq!(machine(caches), want, "{caches:?}");
         }
     }
 
     #[test]
-    fn caches_are_bypassed_on_the_processors_known_to() {
+    fn what_caches_do_is_told_of_the_processors_known_to() {
         let cpu = |vendor: &str, family: &str| {
             format!(
                 "processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: {family}\n\nprocessor\t: 1\n"
@@ -119,9 +129,15 @@ mod tests {
                 }
             }))
         };
-        assert!(caches(cpu("AuthenticAMD", "26")).bypassed);
-        assert!(!caches(cpu("AuthenticAMD", "25")).bypassed);
-        assert!(!caches(cpu("GenuineIntel", "26")).bypassed);
-        assert!(!caches("CPU part\t: 0xd0b\n".into()).bypassed);
+        for (text, bypassed, staged) in [
+            (cpu("AuthenticAMD", "26"), true, false),
+            (cpu("AuthenticAMD", "25"), false, true),
+            (cpu("AuthenticAMD", "24"), false, false),
+            (cpu("GenuineIntel", "26"), false, false),
+            ("CPU part\t: 0xd0b\n".into(), false, false),
+        ] {
+            let c = caches(text.clone());
+            assert_eq!((c.bypassed, c.staged), (bypassed, staged), "{text}");
+        }
     }
 }

@@ -247,7 +247,7 @@ impl<T: Real> Sell<T> {
             index_words: layout.index.len(),
             nnz: col.len(),
             inner,
-            reading: Reading::of(&layout.slices, far && node.caches.bypassed),
+            reading: Reading::of(&layout.slices, far, node.caches),
             long: long_rows(rows, cols, layout.elements, &layout.slices),
             usual: Box::new([usual::words(&layout.usual, same, cols, col.len()), given]),
             reads: Rc::new(Reads::of(rows, row_ptr, col, inner)),

@@ -244,9 +244,14 @@ fn a_plane_alone_is_its_matrix() {
 
 #[test]
 fn values_are_asked_for_where_they_are_one_stream() {
-    let node = node();
+    let mut node = node();
+    let regular = grid(20, |i, j| (i * j) as f64);
+    node.caches.staged = false;
+    let any = Sell::<f64>::from_csr(&node, &regular).unwrap();
+    assert_eq!(any.reading, Reading::Near);
+    node.caches.staged = true;
     let of = |a: &Csr| Sell::<f64>::from_csr(&node, a).unwrap().reading;
-    assert_eq!(of(&grid(20, |i, j| (i * j) as f64)), Reading::Far);
+    assert_eq!(of(&regular), Reading::Far);
     let rows = |of_a_row: &dyn Fn(usize) -> usize, cols| {
         random(&(0..2000).map(of_a_row).collect::<Vec<_>>(), cols, 3)
     };
