@@ -140,14 +140,14 @@ pub(super) unsafe fn regular<
             // SAFETY: the caller's promise.
             let xs = unsafe { window(x, column + n * WIDTH) };
             if FULL || mask == u32::MAX {
-                s[n] = Q::add(values::<T, P, true, FAR>(planes, at, ALL, ALL), xs, s[n]);
+                s[n] = Q::add(values::<T, P, true, FAR>(planes, at, ALL), xs, s[n]);
                 at += WIDTH;
                 continue;
             }
             let mine = mask >> (shift + n * WIDTH) & ALL;
             let placed = if is_packed { mine } else { ALL };
             if mine != 0 {
-                let v = values::<T, P, false, FAR>(planes, at, placed, placed);
+                let v = values::<T, P, false, FAR>(planes, at, placed);
                 s[n] = or(mine, Q::add(v, xs, s[n]), s[n]);
             }
             at += placed.count_ones() as usize;

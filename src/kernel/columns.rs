@@ -1,7 +1,7 @@
 //! One entry of each row of a group: values, packed or not, and the three ways to store columns.
 //!
-//! What a row lacks counts as a value of -0 and an entry of a vector of 0, whose product adds
-//! nothing. Plain loops without branches, so that they become vector instructions.
+//! A row that lacks the entry has any number of either, and its sum is left as it was by who adds.
+//! Plain loops without branches, so that they become vector instructions.
 
 use super::Real;
 use super::group::{Group, WIDTH};
@@ -48,14 +48,13 @@ const fn far_bytes<T: Real>() -> usize {
     AHEAD_BYTES * if T::WIDE { 16 } else { 8 }
 }
 
-/// The values of the rows of `mask`; -0 elsewhere. Those of the rows of `placed`, not 0, follow
-/// each other from `at` on; `EACH` row is among these. Later ones are asked for ahead,
-/// into the first cache, or `FAR` ahead, into the second; numbers of `far.rs` are else asked for in both.
+/// The values of the rows of `placed`, not 0, which follow each other from `at` on; `EACH` row is among
+/// these. Later ones are asked for ahead, into the first cache, or `FAR` ahead, into the second; numbers
+/// of `far.rs` are else asked for in both.
 #[inline(always)]
 pub(super) fn values<T: Real, const P: usize, const EACH: bool, const FAR: bool>(
     planes: [&[T]; P],
     at: usize,
-    mask: u32,
     placed: u32,
 ) -> [Group<T>; P] {
     let mut v = [Group::ZERO; P];
@@ -72,9 +71,6 @@ pub(super) fn values<T: Real, const P: usize, const EACH: bool, const FAR: bool>
         }
         // SAFETY: all rows of `placed` have their values in the plane (see `Mat`).
         v[p] = Group(unsafe { T::spread::<EACH>(planes[p], at, placed) });
-        if mask != ALL {
-            v[p] = v[p].or(mask, Group::splat(-T::ZERO));
-        }
     }
     v
 }
@@ -111,15 +107,14 @@ pub trait Difference: Copy + Into<u32> {}
 impl Difference for u16 {}
 impl Difference for u32 {}
 
-/// `x` at the columns of the rows of a group that `mask` has; 0 elsewhere. Differences to `base` of
-/// the rows of `placed`, not 0, follow each other from `d` on; `EACH` row is among these.
+/// `x` at the columns of the rows of `placed`, not 0, whose differences to `base` follow each other from
+/// `d` on; `EACH` row is among these.
 #[inline(always)]
 pub(super) fn gather<T: Real, D: Difference, const X: usize, const EACH: bool>(
     x: [&[T]; X],
     base: u32,
     differences: &[D],
     d: usize,
-    mask: u32,
     placed: u32,
 ) -> [Group<T>; X] {
     // SAFETY: every difference of a step lies in the index block; a column that a row has is below
@@ -128,9 +123,6 @@ pub(super) fn gather<T: Real, D: Difference, const X: usize, const EACH: bool>(
     let mut groups = [Group::ZERO; X];
     for k in 0..X {
         groups[k] = Group(xs[k]);
-        if mask != ALL {
-            groups[k] = groups[k].or(mask, Group::ZERO);
-        }
     }
     groups
 }

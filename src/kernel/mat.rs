@@ -119,8 +119,8 @@ impl<T: Real> Entry<T> for Group<T> {
 /// What an entry adds to its row's sums.
 pub trait Terms<T: Real, const P: usize, const X: usize, const S: usize> {
     /// `s` with the terms of one entry, of a row or of each row of a group: its values `v` in each
-    /// plane, and each gathered vector `x` at its column. Where a row of a group lacks the entry they
-    /// are -0 and 0, whose product adds nothing.
+    /// plane, and each gathered vector `x` at its column. What a row of a group becomes that lacks the
+    /// entry is left out.
     fn add<E: Entry<T>>(v: [E; P], x: [E; X], s: [E; S]) -> [E; S];
 }
 

@@ -88,3 +88,9 @@ pub(crate) fn has_v4() -> bool {
     let basic = has_v3() && has!("avx512f") && has!("avx512vl");
     basic && has!("avx512dq") && has!("avx512bw")
 }
+
+/// No other machine has them.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn has_v4() -> bool {
+    false
+}

@@ -82,7 +82,7 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
             // SAFETY: as checked, or every row has its entry in every step.
             let x = unsafe { window_of(xs, column, self.inside) };
             if !b.packed || has == ALL {
-                let new = Q::add(values::<T, P, true, false>(v, at, ALL, ALL), x, s);
+                let new = Q::add(values::<T, P, true, false>(v, at, ALL), x, s);
                 s = if mask == u32::MAX {
                     new
                 } else {
@@ -91,7 +91,7 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
             } else if has != 0 {
                 s = or(
                     has,
-                    Q::add(values::<T, P, false, false>(v, at, ALL, has), x, s),
+                    Q::add(values::<T, P, false, false>(v, at, has), x, s),
                     s,
                 );
             }
@@ -212,12 +212,8 @@ fn gathered<
 ) -> [Group<T>; S] {
     let has = mask >> (g * WIDTH) & ALL;
     if !packed || has == ALL {
-        let v = values::<T, P, true, false>(planes, value, ALL, ALL);
-        let new = Q::add(
-            v,
-            gather::<T, D, X, true>(x, base, differences, d, ALL, ALL),
-            s,
-        );
+        let v = values::<T, P, true, false>(planes, value, ALL);
+        let new = Q::add(v, gather::<T, D, X, true>(x, base, differences, d, ALL), s);
         return if mask == u32::MAX {
             new
         } else {
@@ -227,14 +223,10 @@ fn gathered<
     if has == 0 {
         return s;
     }
-    let v = values::<T, P, false, false>(planes, value, ALL, has);
+    let v = values::<T, P, false, false>(planes, value, has);
     or(
         has,
-        Q::add(
-            v,
-            gather::<T, D, X, false>(x, base, differences, d, ALL, has),
-            s,
-        ),
+        Q::add(v, gather::<T, D, X, false>(x, base, differences, d, has), s),
         s,
     )
 }

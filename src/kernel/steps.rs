@@ -114,8 +114,8 @@ pub(super) fn steps<
                 prefetch(differences, later);
             }
             for g in 0..GROUPS {
-                let v = values::<T, P, true, false>(planes, *value + g * WIDTH, ALL, ALL);
-                let x = gather::<T, D, X, true>(x, base, differences, *d + g * WIDTH, ALL, ALL);
+                let v = values::<T, P, true, false>(planes, *value + g * WIDTH, ALL);
+                let x = gather::<T, D, X, true>(x, base, differences, *d + g * WIDTH, ALL);
                 s[g] = Q::add(v, x, s[g]);
             }
             *value += SLICE;
@@ -183,10 +183,14 @@ fn some<
     mut s: [Group<T>; S],
 ) -> [Group<T>; S] {
     let placed = if is_packed { has } else { ALL };
-    if has != 0 {
-        let v = values::<T, P, false, false>(planes, *value, has, placed);
-        let x = gather::<T, D, X, false>(x, base, differences, *d, has, placed);
-        s = Q::add(v, x, s);
+    if has != 0 && is_packed {
+        let v = values::<T, P, false, false>(planes, *value, placed);
+        let x = gather::<T, D, X, false>(x, base, differences, *d, placed);
+        s = or(has, Q::add(v, x, s), s);
+    } else if has != 0 {
+        let v = values::<T, P, true, false>(planes, *value, ALL);
+        let x = gather::<T, D, X, true>(x, base, differences, *d, ALL);
+        s = or(has, Q::add(v, x, s), s);
     }
     *value += placed.count_ones() as usize;
     *d += placed.count_ones() as usize;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use rayon::prelude::*;
 
-use super::encode::{Encoder, Lines};
+use super::encode::{Empty, Encoder, Lines};
 use super::reads::Reads;
 use super::usual;
 use super::{Sell, long_rows};
@@ -61,13 +61,13 @@ struct Layout {
 }
 
 impl Layout {
-    /// `fixed`: the values, where they stay as they are; `row_per_work_item`: see [`Encoder::new`].
+    /// `fixed`: the values, where they stay as they are; `keeps`: see [`Encoder::new`].
     fn new(
         rows: usize,
         row_ptr: &[usize],
         col: &[u32],
         fixed: Option<&[&[f64]]>,
-        row_per_work_item: bool,
+        keeps: Empty,
     ) -> Result<Self> {
         let too_large = |_| {
             Error::failure(
@@ -89,7 +89,7 @@ impl Layout {
             .into_par_iter()
             .map(|task| {
                 let slices = task * SLICES_PER_TASK..count.min((task + 1) * SLICES_PER_TASK);
-                Part::new(Encoder::new(row_per_work_item), slices, row_ptr, col, alike)
+                Part::new(Encoder::new(keeps), slices, row_ptr, col, alike)
             })
             .collect();
         let mut slices = Vec::with_capacity(4 * count);
@@ -202,7 +202,7 @@ impl Sell<f64> {
     /// # Errors
     /// More than 2^32 elements.
     pub fn footprint_bytes(a: &Csr) -> Result<f64> {
-        let l = Layout::new(a.rows, &a.row_ptr, &a.col, None, false)?;
+        let l = Layout::new(a.rows, &a.row_ptr, &a.col, None, Empty::default())?;
         let words = l.index.len() + 4 * a.rows.div_ceil(SLICE);
         Ok((l.elements * size_of::<f64>() + words * size_of::<u32>()) as f64)
     }
@@ -221,7 +221,7 @@ impl<T: Real> Sell<T> {
     ) -> Result<(Self, Vec<u32>)> {
         check(rows, cols, row_ptr, col, planes)?;
         let fixed = fixed.then_some(planes);
-        let mut layout = Layout::new(rows, row_ptr, col, fixed, node.row_per_work_item())?;
+        let mut layout = Layout::new(rows, row_ptr, col, fixed, Empty::of::<T>(node))?;
         let far = cols * size_of::<T>() > node.caches.second_bytes && layout.mark_far();
         let inner = inner_rows(rows, row_ptr, col);
         let planes: Vec<Rc<Buffer<T>>> = planes

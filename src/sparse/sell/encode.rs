@@ -4,8 +4,10 @@ mod offsets;
 
 use super::step::Step;
 use super::usual::STEPS;
-use crate::kernel::SLICE;
 use crate::kernel::mat::{FULL, PACKED};
+use crate::kernel::simd::has_v4;
+use crate::kernel::{Real, SLICE};
+use crate::node::Node;
 
 /// Most affine steps of each kind in a slice, and most steps of 16-bit differences.
 const MAX_AFFINE: usize = u8::MAX as usize;
@@ -13,19 +15,41 @@ const MAX_SHORT: usize = u16::MAX as usize;
 /// What a step that lacks some rows costs beyond its bytes, in bytes that the CPU would read in that
 /// time: all rows go through it.
 const PARTIAL: usize = 128;
-/// A slice in which one place in this many or fewer is empty keeps them: finding a row's place by
-/// counting others costs a device more than the bytes, and a core, too, where columns are near.
-/// `couloir bench spmv --matrix nodes:1000000 --where cpu --device none --threads 1 --flush` on a Zen 4,
-/// medians in turns: 7.96 and 8.58 ms with an eighth, 7.57 and 7.77 with a quarter, 7.81 and 7.67 with
-/// a third, which RCM tetrahedra lose by (3.10 -> 3.57 ms).
+/// A slice in which one place in this many or fewer is empty keeps them. Without differences.
 const EMPTY: usize = 4;
-/// The same where columns are so far that they take 32 bits: random tetrahedra had 1.50 ms with a
-/// quarter where they have 1.31 (an earlier build).
-const EMPTY_FAR: usize = 8;
-/// The same where most rows are those of a device of one row per work-item, and there are differences:
-/// `couloir bench spmv --matrix nodes:1000000 --device 1 --where device` on an H100 had 89.5 us with a
-/// quarter, by which a fifth of the slices were packed, and has 80.8 with half, 5 % more bytes.
-const EMPTY_ON_DEVICE: usize = 2;
+
+/// The same of slices with differences, of 16 bits and with some of 32: by who reads them. Finding a
+/// row's place by counting others costs time, empty places cost bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Empty {
+    /// A quarter, where columns are near: `couloir bench spmv --matrix nodes:1000000 --where cpu --device
+    /// none --threads 1` by AVX2 on a Zen 4 has 9.41 ms, and 9.77 with an eighth; PoCL's device 20.1 and
+    /// 31.0. An eighth where they are far: random tetrahedra had 1.50 ms with a quarter where they have 1.31
+    /// (an earlier build).
+    #[default]
+    Some = 4,
+    /// An eighth, by AVX-512 alone, which puts rows in place by an instruction: the same command, with
+    /// `--flush`, has 8.96 ms for 10.4 with a quarter, `pcg` 10.5 for 11.6, `gspmv` 24.4 for 26.5; what the
+    /// last cache holds loses, `nodes:100000` 0.67 -> 0.80.
+    Few = 8,
+    /// Half, where most rows are those of a device of one row per work-item: `couloir bench spmv --matrix
+    /// nodes:1000000 --device 1 --where device` on an H100 had 89.5 us with a quarter, by which a fifth of
+    /// the slices were packed, and has 80.8 with half, 5 % more bytes.
+    Many = 2,
+}
+
+impl Empty {
+    /// Of a matrix in this precision for `node`.
+    pub(super) fn of<T: Real>(node: &Node) -> Self {
+        if node.row_per_work_item() {
+            Self::Many
+        } else if node.device.is_none() && size_of::<T>() == size_of::<f64>() && has_v4() {
+            Self::Few
+        } else {
+            Self::Some
+        }
+    }
+}
 
 /// The rows of a slice: for each, its first entry in the whole matrix and its columns, ascending.
 pub(super) type Lines<'a> = [(usize, &'a [u32])];
@@ -33,8 +57,8 @@ pub(super) type Lines<'a> = [(usize, &'a [u32])];
 /// Encodes slices, one after the other; its memory is used again.
 #[derive(Default)]
 pub(super) struct Encoder {
-    /// See [`Encoder::new`].
-    row_per_work_item: bool,
+    /// Places that stay empty.
+    keeps: Empty,
     /// Steps of each kind, in this order.
     affine: usize,
     ones: usize,
@@ -47,10 +71,10 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// `row_per_work_item`: most rows are those of a device of one row per work-item.
-    pub fn new(row_per_work_item: bool) -> Self {
+    /// `keeps`: places that stay empty where there are differences.
+    pub fn new(keeps: Empty) -> Self {
         Self {
-            row_per_work_item,
+            keeps,
             ..Self::default()
         }
     }
@@ -68,11 +92,10 @@ impl Encoder {
         }
         let entries: usize = self.steps.iter().map(|s| s.rows().count()).sum();
         let places = SLICE * self.steps.len();
-        let empty = match (self.short, self.wide) {
-            (0, 0) => EMPTY,
-            _ if self.row_per_work_item => EMPTY_ON_DEVICE,
-            (_, 0) => EMPTY,
-            _ => EMPTY_FAR,
+        let empty = match (self.keeps, self.short, self.wide) {
+            (_, 0, 0) => EMPTY,
+            (Empty::Some, _, 1..) => Empty::Few as usize,
+            (keeps, ..) => keeps as usize,
         };
         self.packed = empty * (places - entries) > places;
         // Few steps are left whole, for devices have code for those that most slices have.

@@ -2,7 +2,8 @@
 
 use crate::kernel::SLICE;
 use crate::kernel::mat::{FLAGS, PACKED};
-use crate::sparse::sell::encode::Encoder;
+use crate::kernel::simd::has_v4;
+use crate::sparse::sell::encode::{Empty, Encoder};
 
 /// Columns of each row of a slice.
 fn decode([counts, wide]: [u32; 2], words: &[u32], first: u32) -> Vec<Vec<u32>> {
@@ -81,13 +82,12 @@ fn columns_up_to_the_last_of_32_bits_are_kept() {
     }
 }
 
-/// A device of one row per work-item finds its places by counting; where there are no differences it
-/// does so fast.
+/// Where there are no differences all find their places fast.
 #[test]
-fn slices_with_differences_are_packed_later_for_a_device_of_one_row_per_work_item() {
-    let packed = |row_per_work_item: bool, lines: &[Vec<u32>]| {
+fn slices_with_differences_are_packed_as_fits_who_reads_them() {
+    let packed = |keeps: Empty, lines: &[Vec<u32>]| {
         let lines: Vec<(usize, &[u32])> = lines.iter().map(|c| (0, c.as_slice())).collect();
-        let mut encoder = Encoder::new(row_per_work_item);
+        let mut encoder = Encoder::new(keeps);
         encoder.encode(0, &lines, |_| false);
         let mut words = Vec::new();
         encoder.append_to(&mut words);
@@ -100,23 +100,34 @@ fn slices_with_differences_are_packed_later_for_a_device_of_one_row_per_work_ite
         }
         wide & PACKED != 0
     };
-    // Less than half of the places are empty, of near columns and of far ones; more; half, of two
-    // distances.
-    let uneven = |one_in: u32, factor: u32| -> Vec<Vec<u32>> {
+    // One row in `one_in` has 7 entries, the others fewer.
+    let uneven = |one_in: u32, fewer: u32, factor: u32| -> Vec<Vec<u32>> {
         let columns = |l: u32| {
-            (1..=1 + 6 * u32::from(l.is_multiple_of(one_in)))
-                .map(move |k| factor * (k * 977 + l * l * 13))
+            let count = if l.is_multiple_of(one_in) { 7 } else { fewer };
+            (1..=count).map(move |k| factor * (k * 977 + l * l * 13))
         };
         (0..32).map(|l| columns(l).collect()).collect()
     };
     let distances: Vec<Vec<u32>> = (0..32).map(|l| vec![l + 40 + 9 * (l % 2)]).collect();
-    for (lines, both) in [
-        (&uneven(2, 1), false),
-        (&uneven(2, 9999), false),
-        (&uneven(8, 1), true),
-        (&distances, true),
+    for (lines, few, some, many) in [
+        // Empty: 3 places in 4, 3 in 7, 1 in 7, 1 in 14.
+        (&uneven(8, 1, 1), true, true, true),
+        (&uneven(2, 1, 1), true, true, false),
+        (&uneven(2, 1, 9999), true, true, false),
+        (&uneven(2, 5, 1), true, false, false),
+        (&uneven(2, 5, 9999), true, true, false),
+        (&uneven(2, 6, 1), false, false, false),
+        (&distances, true, true, true),
     ] {
-        assert!(packed(false, lines));
-        assert_eq!(packed(true, lines), both);
+        let got = [Empty::Few, Empty::Some, Empty::Many].map(|keeps| packed(keeps, lines));
+        assert_eq!(got, [few, some, many]);
     }
+}
+
+#[test]
+fn who_reads_a_matrix_is_told_by_its_node_and_precision() {
+    let node = super::node();
+    let alone = if has_v4() { Empty::Few } else { Empty::Some };
+    assert_eq!(Empty::of::<f64>(&node), alone);
+    assert_eq!(Empty::of::<f32>(&node), Empty::Some);
 }
