@@ -8,9 +8,9 @@
 //! values is cut into one step per value, with the same columns.
 //!
 //! A step of nearly every row has a value and a difference for each of the C, so that a row finds
-//! its own at once; where more than a quarter of the places would be empty (an eighth, where there are
-//! 32-bit differences; half, where there are any and most rows are those of a device with memory of its
-//! own, a work-item for each), the slice is packed: those of the rows that have the entry follow each
+//! its own at once; where more than a quarter of the places would be empty (with differences, an
+//! eighth where some have 32 bits or AVX-512 alone reads them; half, where most rows are those of a device
+//! with memory of its own, a work-item for each), the slice is packed: those of the rows that have the entry follow each
 //! other, and nothing is padded.
 //!
 //! A row's entries follow each other as diagonal, then by ascending column; this is the order of
