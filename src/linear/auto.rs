@@ -96,7 +96,7 @@ impl<T: Real> Auto<T> {
             return solver.solve_then(engine, b, x, bounds, follow);
         }
         // A search for cuts would be measured, too.
-        let counts = !engine.is_tuning(&solver.sites());
+        let counts = !engine.is_untuned(&solver.sites());
         engine.settle()?;
         let start = Instant::now();
         let (s, _) = solver.solve_then(engine, b, x, bounds, None)?;

@@ -141,10 +141,20 @@ impl<T: Real> Engine<T> {
     /// Whether a search for cuts goes on, at any of `sites` or for all. Those that have not been called
     /// where others have may never be: a mean that no right-hand side has.
     pub fn is_tuning(&self, sites: &[&Place]) -> bool {
-        let joint = self.shared_cut().is_some_and(|t| t.borrow().tuning());
+        self.any_tuner(sites, Tuner::tuning)
+    }
+
+    /// The same of first searches: those that begin anew, for calls take another time than before, cost
+    /// little, and where neighbours are at work one goes on at nearly any time.
+    pub fn is_untuned(&self, sites: &[&Place]) -> bool {
+        self.any_tuner(sites, Tuner::untuned)
+    }
+
+    fn any_tuner(&self, sites: &[&Place], holds: fn(&Tuner) -> bool) -> bool {
+        let joint = self.shared_cut().is_some_and(|t| holds(&t.borrow()));
         let begun = sites.iter().any(|s| s.stats.calls > 0);
         let counts = |s: &Place| s.stats.calls > 0 || !begun;
-        joint || sites.iter().any(|s| s.is_tuning() && counts(s))
+        joint || sites.iter().any(|s| holds(s.tuner()) && counts(s))
     }
 
     /// Share of the rows of `site` that the device takes.

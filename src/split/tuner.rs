@@ -181,6 +181,11 @@ impl Tuner {
         matches!(self.state, State::Tuning(_))
     }
 
+    /// Is the first one going on? Later ones spend a small share of the time, and wait in between.
+    pub fn untuned(&self) -> bool {
+        matches!(&self.state, State::Tuning(t) if t.first)
+    }
+
     /// Share of the rows on the device: settled, or the best so far.
     pub fn ratio(&self) -> f64 {
         self.ratio_of(self.best_cut)

@@ -55,6 +55,7 @@ impl Node {
     /// Calls until the first tuning is over; returns their number.
     fn settle(&mut self, tuner: &mut Tuner) -> usize {
         let mut calls = 0;
+        assert!(tuner.untuned());
         while tuner.tuning() {
             assert!(calls < 2000, "the tuning does not end");
             self.call(tuner);
@@ -170,6 +171,7 @@ fn retuning_costs_less_than_one_percent_in_the_long_run() {
             for _ in 0..1500 {
                 let held = node.truth(before);
                 let searching = tuner.tuning();
+                assert!(!tuner.untuned());
                 let truth = node.call(&mut tuner);
                 total_s += truth;
                 if searching {

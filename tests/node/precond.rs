@@ -219,10 +219,10 @@ fn one_is_chosen_once_the_split_is_found() {
         let split = Engine::open(&config, Policy::Auto).unwrap();
         let a = laplacian([9, 8, 7], false);
         let mut solver = Auto::new(&split, &a, false).unwrap();
-        let searches = |solver: &Auto<f64>| split.is_tuning(&solver.sites());
+        let searches = |solver: &Auto<f64>| split.is_untuned(&solver.sites());
         assert!(searches(&solver), "{}", d.name);
         let mut b = split.node.buffer_from(&right(a.rows)).unwrap();
-        // Beside other work searches begin anew, so what is enough is a time, not a number.
+        // Beside other work calls are slow: what is enough is a time, not a number.
         let (begun, mut solves) = (Instant::now(), 0);
         while solver.chosen().is_none() && begun.elapsed() < Duration::from_secs(60) {
             let mut x = split.node.buffer(a.rows).unwrap();
