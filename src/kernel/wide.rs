@@ -164,7 +164,8 @@ const FOUR: usize = size_of::<u64>() / size_of::<u16>();
 
 /// Those of a group, by two loads: eight would be as many as those of `x`, and a core has three at once
 /// (Zen 4, `couloir bench spmv --matrix nodes:40000 --where cpu --device none --threads 1`, medians in
-/// turns: 0.28 -> 0.26 ms; a Xeon, Emerald Rapids, `tet:1600000` 3.45 -> 3.26, beside what else came then). By name, for a compiler makes eight of two.
+/// turns: 0.28 -> 0.26 ms; a Xeon (Emerald Rapids), with the other changes of that day, `tet:1600000`
+/// 3.45 -> 3.26). By name, for a compiler makes eight of two.
 ///
 /// # Safety
 /// They can be read.
@@ -187,8 +188,8 @@ unsafe fn words(from: *const u16) -> [u64; 2] {
 }
 
 /// The same of the rows of `placed`, not 0, whose differences follow each other at `from`; 0 where a
-/// row lacks it. A matrix half of packed slices has 0.23 ms so, for 0.26 by [`spread_places`], by the
-/// command at [`words`].
+/// row lacks it. By the command at [`words`], where a quarter of the slices were packed: 0.26 -> 0.23 ms
+/// with this in place of [`spread_places`] and with sums that a mask leaves, as `steps.rs` has them.
 ///
 /// # Safety
 /// As many can be read as there are rows.
