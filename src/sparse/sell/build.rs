@@ -197,7 +197,8 @@ impl Part {
 }
 
 impl Sell<f64> {
-    /// [`Sell::bytes`] of a matrix, without making it, on a node without a device.
+    /// [`Sell::bytes`] of a matrix, without making it, packed as on a node without a
+    /// device or AVX-512.
     ///
     /// # Errors
     /// More than 2^32 elements.

@@ -256,10 +256,11 @@ fn values_are_asked_for_where_they_are_one_stream() {
         random(&(0..2000).map(of_a_row).collect::<Vec<_>>(), cols, 3)
     };
     assert_eq!(of(&rows(&|_| 12, 2000)), Reading::Far);
-    // Short rows, of unlike lengths, with columns too far apart, and none.
+    // Short rows; of unlike lengths; with columns too far apart.
     assert_eq!(of(&rows(&|_| 4, 2000)), Reading::Near);
     assert_eq!(of(&rows(&|i| 4 + i * 31 % 23, 2000)), Reading::Near);
     assert_eq!(of(&rows(&|_| 12, 1 << 18)), Reading::Near);
+    // No row stores a column.
     assert_eq!(of(&rows(&|_| 0, 2000)), Reading::Far);
 }
 

@@ -3,6 +3,7 @@
 use crate::kernel::SLICE;
 use crate::kernel::mat::{FLAGS, PACKED};
 use crate::kernel::simd::has_v4;
+use crate::node::{Config, Node};
 use crate::sparse::sell::encode::{Empty, Encoder};
 
 /// Columns of each row of a slice.
@@ -130,4 +131,13 @@ fn who_reads_a_matrix_is_told_by_its_node_and_precision() {
     let alone = if has_v4() { Empty::Few } else { Empty::Some };
     assert_eq!(Empty::of::<f64>(&node), alone);
     assert_eq!(Empty::of::<f32>(&node), Empty::Some);
+    let beside = Node::open(&Config::default()).unwrap();
+    if beside.device.is_none() {
+        return eprintln!("SKIPPED: no device, {:?}", beside.notes);
+    }
+    let shared = match beside.row_per_work_item() {
+        true => Empty::Many,
+        false => Empty::Some,
+    };
+    assert_eq!(Empty::of::<f64>(&beside), shared);
 }
