@@ -29,7 +29,7 @@ fn main() {
         return;
     }
     // Where all ranks meet the same error, one of them tells.
-    std::thread::sleep(cli::turn_to_speak());
+    comm::wait_for_turn();
     // Nothing can be said any more where standard error is closed, too.
     let _ = writeln!(std::io::stderr(), "error: {error}");
     comm::abort(error.exit_code());

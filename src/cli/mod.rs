@@ -19,7 +19,6 @@ mod tune;
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::time::Duration;
 
 pub use args::Args;
 
@@ -90,15 +89,6 @@ impl<'a> Console<'a> {
 
 fn output_lost(error: std::io::Error) -> Error {
     Error::io(STDOUT, error, "send the output to a place that takes it")
-}
-
-/// How long this process holds its tongue before it reports an error: the first rank speaks at
-/// once, and ends the job.
-pub fn turn_to_speak() -> Duration {
-    match ranks::RANK.get() {
-        None | Some(0) => Duration::ZERO,
-        Some(_) => Duration::from_millis(1000),
-    }
 }
 
 /// Runs the command line `args`, without the program's name.

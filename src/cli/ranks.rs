@@ -1,7 +1,6 @@
 //! The ranks of a run: found, put in their places, and found to run the same thing.
 
 use std::rc::Rc;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::cluster::Comm;
@@ -9,9 +8,6 @@ use crate::cluster::pack::hash;
 use crate::cluster::place::Place;
 use crate::flow::case::{Case, MeshSource};
 use crate::{Error, Result};
-
-/// Number of this process, once it is known.
-pub(super) static RANK: OnceLock<usize> = OnceLock::new();
 
 /// The other processes, and this one's place among those of its machine.
 pub(super) struct Ranks {
@@ -26,7 +22,6 @@ impl Ranks {
     /// As [`Comm::open`].
     pub fn open() -> Result<Self> {
         let comm = Comm::open()?;
-        let _ = RANK.set(comm.rank());
         let place = Place::agree(&comm)?;
         place.take();
         comm.set_polite(place.crowded);

@@ -1,5 +1,6 @@
 //! Ranks that are lost, hang, or run something else end the job, with a message.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -269,4 +270,38 @@ fn the_launcher_of_another_mpi_is_refused() {
     let line = line.expect("an error");
     assert!(line.contains(&wanted) && line.contains("; "), "{line}");
     assert!(!folder.path("out").exists(), "a run has begun");
+}
+
+/// One rank tells what all have met, however long it takes until the others are ended: the one that has
+/// told, and is to ask for it, is stopped here. (Each told, where a clock alone said whose turn it is.)
+#[test]
+fn an_error_is_told_once_however_slow_the_end() {
+    let folder = Folder::new();
+    let Some(mut command) = mpirun(&folder, 4) else {
+        return;
+    };
+    command.args(["run", "cases/none.toml"]);
+    let mut job = command.stderr(Stdio::piped()).spawn().expect("mpirun");
+    let mut lines = BufReader::new(job.stderr.take().expect("a pipe")).lines();
+    let mut said = Vec::new();
+    for line in lines.by_ref().map_while(Result::ok) {
+        let tells = line.contains("error: ");
+        said.push(line);
+        if tells {
+            break;
+        }
+    }
+    let first = *ranks_of(job.id() as i32).first().expect("a rank");
+    for signal in [libc::SIGSTOP, libc::SIGCONT] {
+        // SAFETY: a signal to a rank of this job.
+        unsafe { libc::kill(first, signal) };
+        if signal == libc::SIGSTOP {
+            std::thread::sleep(Duration::from_millis(2500));
+        }
+    }
+    said.extend(lines.map_while(Result::ok));
+    let code = job.wait().expect("mpirun").code();
+    let said = said.join("\n");
+    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(said.matches("error: ").count(), 1, "{said}");
 }

@@ -34,7 +34,7 @@ use crate::{Error, Result};
 
 pub use absent::Laps;
 pub use transport::{REDUCE_MOST, Ticket, Transport};
-pub use twin::{abort, finish, k_way, library};
+pub use twin::{abort, finish, k_way, library, wait_for_turn};
 
 /// What `couloir --version` says of MPI.
 pub fn version() -> String {

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 
-pub use end::{abort, finish};
+pub use end::{abort, finish, wait_for_turn};
 pub use launch::launch;
 pub use metis::k_way;
 use mpi::ffi;

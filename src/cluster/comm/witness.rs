@@ -9,7 +9,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// What a rank lets others know of itself.
@@ -22,7 +22,8 @@ pub struct Note {
     told: AtomicBool,
     /// Whether the witness has been asked to keep the others of its machine silent, and does.
     hush: AtomicBool,
-    hushed: AtomicBool,
+    /// Its answer: [`FIRST`], [`LATE`], or 0 for none so far.
+    hushed: AtomicU8,
     /// Held by the rank's main thread.
     alive: UnsafeCell<libc::pthread_mutex_t>,
 }
@@ -36,9 +37,14 @@ static ALONE: Note = Note {
     step: AtomicUsize::new(0),
     told: AtomicBool::new(false),
     hush: AtomicBool::new(false),
-    hushed: AtomicBool::new(false),
+    hushed: AtomicU8::new(0),
     alive: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
 };
+/// Nobody of this machine had told why the job ends.
+const FIRST: u8 = 1;
+/// Another rank of this machine has.
+const LATE: u8 = 2;
+
 static SHARED: AtomicPtr<Note> = AtomicPtr::new(std::ptr::null_mut());
 
 thread_local! {
@@ -52,10 +58,11 @@ pub fn note() -> &'static Note {
     unsafe { SHARED.load(Ordering::Acquire).as_ref() }.unwrap_or(&ALONE)
 }
 
-/// How long a witness keeps the others of its machine from telling, s.
-const HUSH_S: u32 = 3;
+/// How long a witness keeps the others of its machine from telling, s: as long as the launcher lives,
+/// but no longer than this. It may be slow to end them.
+const HUSH_S: u32 = 10;
 /// How long it may take to begin with it.
-const ASKED: Duration = Duration::from_secs(1);
+const ASKED: Duration = Duration::from_secs(5);
 
 /// Starts the witness, before MPI does. Where that is not possible there is none.
 pub fn stand_by(host: &str) {
@@ -99,22 +106,31 @@ pub fn told() {
 }
 
 /// Keeps the witnesses of this machine silent, too: this rank tells why all of them end. Its own
-/// witness does so, since the others may be killed when this rank is gone.
-pub fn told_for_all() {
+/// witness does so, since the others may be killed when this rank is gone. Returns whether this rank
+/// is the first to do so; another one's word is enough otherwise. A second call changes nothing.
+pub fn told_for_all() -> bool {
     told();
-    if WITNESS.get().is_none() {
-        // SAFETY: the socket is left open until the process ends.
-        unsafe { is_first(libc::getppid()) };
-        return;
+    let note = note();
+    if !note.hush.swap(true, Ordering::AcqRel) {
+        if WITNESS.get().is_some() {
+            // SAFETY: the lock is held by this thread, which has made the witness; if it was let go
+            // before, that is refused.
+            unsafe { libc::pthread_mutex_unlock(note.alive.get()) };
+        } else {
+            // SAFETY: the socket is left open until the process ends.
+            let first = unsafe { is_first(libc::getppid()) };
+            note.hushed.store(answer(first), Ordering::Release);
+        }
     }
-    note().hush.store(true, Ordering::Release);
-    // SAFETY: the lock is held by this thread, which has made the witness; if it was let go before,
-    // that is refused.
-    unsafe { libc::pthread_mutex_unlock(note().alive.get()) };
     let asked = Instant::now();
-    while !note().hushed.load(Ordering::Acquire) && asked.elapsed() < ASKED {
+    while note.hushed.load(Ordering::Acquire) == 0 && asked.elapsed() < ASKED {
         std::thread::sleep(Duration::from_millis(1));
     }
+    note.hushed.load(Ordering::Acquire) != LATE
+}
+
+const fn answer(first: bool) -> u8 {
+    if first { FIRST } else { LATE }
 }
 
 /// Sends the witness away.
@@ -152,10 +168,12 @@ unsafe fn watch(launcher: libc::pid_t, host: &str) -> ! {
         libc::pthread_mutex_lock(note().alive.get());
         let note = note();
         if note.hush.load(Ordering::Acquire) {
-            is_first(launcher);
-            note.hushed.store(true, Ordering::Release);
+            let first = is_first(launcher);
+            note.hushed.store(answer(first), Ordering::Release);
             libc::close(libc::STDERR_FILENO);
-            libc::sleep(HUSH_S);
+            if first {
+                hush(launcher);
+            }
             libc::_exit(0);
         }
         if !note.told.load(Ordering::Acquire) && is_first(launcher) {
@@ -177,9 +195,26 @@ unsafe fn watch(launcher: libc::pid_t, host: &str) -> ! {
             let used = room - rest.len();
             libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), used);
             libc::close(libc::STDERR_FILENO);
-            libc::sleep(HUSH_S);
+            hush(launcher);
         }
         libc::_exit(0)
+    }
+}
+
+/// Keeps what [`is_first`] has taken until the launcher has ended the others.
+///
+/// # Safety
+/// As [`is_first`].
+unsafe fn hush(launcher: libc::pid_t) {
+    for second in 0..HUSH_S {
+        // SAFETY: signal 0 is none, it asks whether the process is there; both may be called in a
+        // new process.
+        unsafe {
+            if second > 2 && libc::kill(launcher, 0) != 0 {
+                return;
+            }
+            libc::sleep(1);
+        }
     }
 }
 

@@ -59,17 +59,42 @@ pub fn finish() {
 /// not passed on when the job is aborted.
 const HEARD: Duration = Duration::from_millis(200);
 
-/// Ends all processes; returns where there is no other.
-pub fn abort(code: i32) {
+/// How long processes other than the first leave it to that one to tell what all have met.
+const TURN: Duration = Duration::from_secs(1);
+/// How long the launcher may take to end a process that another one has spoken for.
+const ENDED: Duration = Duration::from_secs(60);
+
+/// This process's number among how many.
+fn place() -> (i32, i32) {
     let (mut rank, mut size) = (0, 1);
-    if !is_up() {
+    if is_up() {
+        // SAFETY: MPI is up.
+        unsafe {
+            ffi::MPI_Comm_rank(ffi::RSMPI_COMM_WORLD, &raw mut rank);
+            ffi::MPI_Comm_size(ffi::RSMPI_COMM_WORLD, &raw mut size);
+        }
+    }
+    (rank, size)
+}
+
+/// Returns when it is on this process to report its error: the first one does so at once, any other
+/// where none of its machine has, which ends them all meanwhile.
+pub fn wait_for_turn() {
+    let (rank, size) = place();
+    if size == 1 {
         return;
     }
-    // SAFETY: MPI is up.
-    unsafe {
-        ffi::MPI_Comm_rank(ffi::RSMPI_COMM_WORLD, &raw mut rank);
-        ffi::MPI_Comm_size(ffi::RSMPI_COMM_WORLD, &raw mut size);
+    if rank > 0 {
+        std::thread::sleep(TURN);
     }
+    if !witness::told_for_all() {
+        std::thread::sleep(ENDED);
+    }
+}
+
+/// Ends all processes; returns where there is no other.
+pub fn abort(code: i32) {
+    let (_, size) = place();
     if size > 1 {
         witness::told_for_all();
         std::thread::sleep(HEARD);
