@@ -21,8 +21,8 @@ pub(crate) const FULL: u32 = 1 << 31;
 pub(crate) const PACKED: u32 = 1 << 30;
 /// The same: its steps are at the distances that most slices have. Devices alone look at it.
 pub(crate) const USUAL: u32 = 1 << 29;
-/// The same: some columns are too far apart for 16 bits, in vectors that a core's second-level cache
-/// does not hold. The CPU alone looks at it.
+/// The same: some columns are too far apart for 16 bits, in vectors that are asked for ahead for their
+/// size. The CPU alone looks at it.
 pub(crate) const FAR: u32 = 1 << 28;
 /// All of these.
 pub(crate) const FLAGS: u32 = FULL | PACKED | USUAL | FAR;
@@ -183,11 +183,11 @@ impl<'a, T: Real> Mat<'a, T> {
     /// by AVX2, 2.4, 2.6, 1.8 ms on a Zen 5 by AVX-512, there 1.6M 41, 48, 18 ms: `couloir bench spmv
     /// --matrix tet:N --order random --where cpu --device none --threads 1 --flush`). What this cache
     /// holds is not asked for (Xeon by AVX-512 with 2 MiB of it, the same without `--flush`: 100K
-    /// 0.59 -> 0.37 ms, 200K 1.16 -> 0.93; with it 200K 1.90 -> 1.75). Another Zen 5,
-    /// twice as fast at 1.6M, is faster without: see `once.rs`.
+    /// 0.59 -> 0.37 ms, 200K 1.16 -> 0.93; with it 200K 1.90 -> 1.75). Where matrices
+    /// stay out of the outer caches, see `once.rs`.
     #[inline(always)]
     pub(super) fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
-        if T::ONCE || self.slices.get(i / SLICE).is_none_or(|s| s[3] & FAR == 0) {
+        if self.slices.get(i / SLICE).is_none_or(|s| s[3] & FAR == 0) {
             return;
         }
         let b = self.block(i);

@@ -138,10 +138,10 @@ impl<T: Real> Engine<T> {
         self.joint.as_deref().or_else(single)
     }
 
-    /// Whether a search for cuts goes on, at any of `sites` or for all. Those that have not been called
-    /// where others have may never be: a mean that no right-hand side has.
+    /// Whether cuts are being tried, at any of `sites` or for all; a search that waits tries none.
+    /// Sites that have not been called where others have may never be: a mean that no right-hand side has.
     pub fn is_tuning(&self, sites: &[&Place]) -> bool {
-        self.any_tuner(sites, Tuner::tuning)
+        self.any_tuner(sites, Tuner::searching)
     }
 
     /// The same of first searches: those that begin anew, for calls take another time than before, cost

@@ -190,7 +190,7 @@ impl Place {
     /// Is the next call to be measured, though the device does it alone?
     pub fn to_be_measured(&self) -> bool {
         let first = self.measured < FIRST * self.turn;
-        self.is_tuning() || first || self.stats.calls % self.one_in() < self.turn
+        self.tuner.tuning() || first || self.stats.calls % self.one_in() < self.turn
     }
 
     fn one_in(&self) -> u64 {
@@ -259,9 +259,9 @@ impl Place {
         self.counted = padded(rows.max(1)).min(self.rows);
     }
 
-    /// Whether the tuner still tries cuts here.
+    /// Whether the tuner tries cuts here.
     pub fn is_tuning(&self) -> bool {
-        self.tuner.tuning()
+        self.tuner.searching()
     }
 
     /// Share of the rows that do not wait for a halo.

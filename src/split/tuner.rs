@@ -181,6 +181,11 @@ impl Tuner {
         matches!(self.state, State::Tuning(_))
     }
 
+    /// Are cuts being tried? Not while a tuning waits, at the best cut, for time that it may spend.
+    pub fn searching(&self) -> bool {
+        matches!(&self.state, State::Tuning(t) if !t.paused)
+    }
+
     /// Is the first one going on? Later ones spend a small share of the time, and wait in between.
     pub fn untuned(&self) -> bool {
         matches!(&self.state, State::Tuning(t) if t.first)

@@ -277,3 +277,30 @@ fn every_cut_leaves_the_cpu_its_least_share_and_bad_times_end() {
         assert_eq!(tuner.device_alone().is_some(), least == 0);
     }
 }
+
+/// Where speeds change more often than a search may cost, one waits, at the best cut, for time to spend.
+#[test]
+fn a_search_that_waits_tries_nothing() {
+    let mut node = Node::new(1.2e-3, 1.0e-3, 2e-5, 0.02, 3);
+    let mut tuner = Tuner::new(ROWS, GRAIN, 0.5, Params::default());
+    node.settle(&mut tuner);
+    let (mut waits, mut tries) = (0, 0);
+    for change in 0..60 {
+        (node.device_s, node.host_s) = match change % 2 {
+            0 => (3.0e-3, 1.0e-3),
+            _ => (1.2e-3, 4.0e-3),
+        };
+        for _ in 0..100 {
+            if tuner.searching() {
+                assert!(tuner.tuning());
+                tries += 1;
+            } else if tuner.tuning() {
+                assert_eq!(tuner.cut() as f64, tuner.ratio() * ROWS as f64);
+                waits += 1;
+            }
+            node.call(&mut tuner);
+        }
+    }
+    println!("{tries} calls tried cuts, {waits} waited");
+    assert!(tries > 0 && waits > tries, "{tries} {waits}");
+}

@@ -27,7 +27,8 @@ pub struct Caches {
     /// A long stream comes sooner through the second level than straight to the first, by AVX-512: on a
     /// Zen 4, see `kernel/far.rs`. A Xeon (Emerald Rapids) gains nothing and grids lose there (`couloir
     /// bench K --matrix grid:100 --where cpu --device none --threads 1`, medians in turns, beside neighbours
-    /// at work: `spmv` 2.92 -> 3.58 ms, `gspmv` 5.71 -> 7.52). Not measured on others.
+    /// at work: `spmv` 2.92 -> 3.58 ms, `gspmv` 5.71 -> 7.52), nor does a Zen 5 (`spmv` there 1.81 -> 2.13,
+    /// `nodes:1000000 --order rcm` alike). Not measured on others.
     pub staged: bool,
 }
 
@@ -37,6 +38,17 @@ const BYPASSED: [&str; 2] = ["AuthenticAMD", "26"];
 const STAGED: [&str; 2] = ["AuthenticAMD", "25"];
 
 impl Caches {
+    /// Vectors of more bytes are asked for ahead where columns lead to them in no order: what the second
+    /// level holds need not be. Where a matrix can be kept out of the outer caches, these hold smaller
+    /// ones, too (Zen 5 with 32 MiB: see `kernel/once.rs`).
+    pub fn asked_bytes(&self) -> usize {
+        if self.bypassed {
+            self.second_bytes.max(self.last_bytes / 4)
+        } else {
+            self.second_bytes
+        }
+    }
+
     /// As `tree` tells.
     pub fn of(tree: &Tree) -> Self {
         let (mut second, mut last) = (0, None);

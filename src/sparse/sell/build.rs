@@ -148,12 +148,13 @@ impl Layout {
         })
     }
 
-    /// Flags the slices that have 32-bit steps, and returns whether there are any.
-    fn mark_far(&mut self) -> bool {
+    /// Flags the slices that have 32-bit steps where `asked` for those is told, and returns whether
+    /// there are any.
+    fn mark_far(&mut self, asked: bool) -> bool {
         let mut found = false;
         for slice in self.slices.chunks_exact_mut(4) {
             if slice[3] & !FLAGS > 0 {
-                slice[3] |= FAR;
+                slice[3] |= if asked { FAR } else { 0 };
                 found = true;
             }
         }
@@ -223,7 +224,8 @@ impl<T: Real> Sell<T> {
         check(rows, cols, row_ptr, col, planes)?;
         let fixed = fixed.then_some(planes);
         let mut layout = Layout::new(rows, row_ptr, col, fixed, Empty::of::<T>(node))?;
-        let far = cols * size_of::<T>() > node.caches.second_bytes && layout.mark_far();
+        let (x_bytes, caches) = (cols * size_of::<T>(), node.caches);
+        let far = layout.mark_far(x_bytes > caches.asked_bytes()) && x_bytes > caches.second_bytes;
         let inner = inner_rows(rows, row_ptr, col);
         let planes: Vec<Rc<Buffer<T>>> = planes
             .iter()
@@ -248,7 +250,7 @@ impl<T: Real> Sell<T> {
             index_words: layout.index.len(),
             nnz: col.len(),
             inner,
-            reading: Reading::of(&layout.slices, far, node.caches),
+            reading: Reading::of(&layout.slices, far, caches),
             long: long_rows(rows, cols, layout.elements, &layout.slices),
             usual: Box::new([usual::words(&layout.usual, same, cols, col.len()), given]),
             reads: Rc::new(Reads::of(rows, row_ptr, col, inner)),

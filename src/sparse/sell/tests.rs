@@ -6,7 +6,7 @@ mod encode;
 use super::*;
 use crate::kernel::group::{Group, WIDTH};
 use crate::kernel::mat::{self, FAR, Products, parts, zero};
-use crate::node::{Config, DeviceChoice};
+use crate::node::{Caches, Config, DeviceChoice};
 
 fn node() -> Node {
     Node::open(&Config {
@@ -118,9 +118,23 @@ fn slices_see_what_each_row_has_in_the_order_of_its_sum() {
         grid(9, even),
     ] {
         let x: Vec<f64> = (0..a.cols).map(|j| 1.0 / (j as f64 + 3.0)).collect();
-        for (fixed, second_bytes) in [(false, 0), (false, usize::MAX), (true, 0)] {
+        for (fixed, bypassed, second_bytes, last_bytes) in [
+            (false, false, 0, 0),
+            (false, false, usize::MAX, 0),
+            (true, false, 0, 0),
+            (false, true, 0, 0),
+            (true, true, 0, 8 * a.cols),
+            (false, true, 0, 32 * a.cols),
+            (false, true, usize::MAX, 0),
+        ] {
             // Columns that are far apart are asked for ahead, or not.
-            node.caches.second_bytes = second_bytes;
+            node.caches = Caches {
+                second_bytes,
+                last_bytes,
+                bypassed,
+                staged: false,
+            };
+            let held_bytes = second_bytes.max(if bypassed { last_bytes / 4 } else { 0 });
             let s = match fixed {
                 true => Sell::<f64>::fixed(&node, &a),
                 false => Sell::from_csr(&node, &a),
@@ -128,8 +142,10 @@ fn slices_see_what_each_row_has_in_the_order_of_its_sum() {
             let s = s.unwrap();
             let m = s.view(false, true).unwrap();
             let far = |s: &[u32; 4]| s[3] & FAR != 0;
-            let expected = a.cols > usize::from(u16::MAX) && second_bytes == 0;
+            let scattered = a.cols > usize::from(u16::MAX) && second_bytes == 0;
+            let expected = scattered && 8 * a.cols > held_bytes;
             assert_eq!(m.slices.iter().any(far), expected);
+            assert_eq!(s.reading == Reading::Once, scattered && bypassed);
             for i in (0..a.rows).step_by(SLICE) {
                 for (i, [got]) in parts(i, m.sums(Products, [0], [&x], i, zero())) {
                     for l in (0..WIDTH).filter(|l| i + l < a.rows) {
@@ -246,7 +262,7 @@ fn a_plane_alone_is_its_matrix() {
 fn values_are_asked_for_where_they_are_one_stream() {
     let mut node = node();
     let regular = grid(20, |i, j| (i * j) as f64);
-    node.caches.staged = false;
+    (node.caches.staged, node.caches.bypassed) = (false, false);
     let any = Sell::<f64>::from_csr(&node, &regular).unwrap();
     assert_eq!(any.reading, Reading::Near);
     node.caches.staged = true;
