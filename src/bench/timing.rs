@@ -145,8 +145,7 @@ impl<'a> Clock<'a> {
     }
 
     /// Lets the engine find the cuts of `work`; false if the search has not ended in time. What some
-    /// calls in a row have not needed is not waited for: a mean that no right-hand side has, a sum that
-    /// is taken at the end.
+    /// calls in a row have not needed is not waited for, such as a sum that is taken at the end.
     pub fn settle(&self, engine: &mut Engine<f64>, work: &mut dyn Work) -> Result<bool> {
         engine.set_policy(Side::Split.policy());
         let start = Instant::now();
