@@ -61,8 +61,9 @@ const HEARD: Duration = Duration::from_millis(200);
 
 /// How long processes other than the first leave it to that one to tell what all have met.
 const TURN: Duration = Duration::from_secs(1);
-/// How long the launcher may take to end a process that another one has spoken for.
-const ENDED: Duration = Duration::from_secs(60);
+/// How long the launcher may take to end a process that another one has spoken for; it sees to that
+/// itself then, for not all launchers end a job that has lost a process.
+const ENDED: Duration = Duration::from_secs(10);
 
 /// This process's number among how many.
 fn place() -> (i32, i32) {
