@@ -14,8 +14,9 @@ use super::wrapped::{members, operators};
 /// --flush`, medians in turns: 200K 1.10 -> 0.76 ms (without asking for columns alone 1.16 -> 0.80),
 /// 1.6M 10.3 -> 8.3 (9.6 -> 9.6); in caches that were not swept 200K 0.75 -> 0.56. With `pcg` for
 /// `spmv`, 1.6M 12.5 -> 8.8. Another one with 32 MiB of last cache, beside neighbours, columns not asked
-/// for -> asked for: 1.6M (12.8 MB a vector) 11.2 -> 9.6 ms, by two threads 5.3 -> 4.9 (caches not swept
-/// 4.0 -> 4.8), 6.4M, not swept, 115 -> 69, by two 55 -> 34; 700K 3.0 -> 3.4, 200K 0.52 -> 0.68.
+/// for -> asked for: 1.6M (12.8 MB a vector) 11.2 -> 9.6 ms, by two threads 5.3 -> 4.9; in caches that were
+/// not swept 1.6M by two threads 4.0 -> 4.8, 6.4M 115 -> 69, by two 55 -> 34, 700K 3.0 -> 3.4, 200K
+/// 0.52 -> 0.68.
 ///
 /// Chosen within each slice it gains half of that, for loops that are not taken cost the others registers:
 /// so it is a type.

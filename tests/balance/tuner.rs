@@ -28,6 +28,14 @@ impl Node {
         }
     }
 
+    /// One side throttles as the other recovers, in turns.
+    fn throttle(&mut self, change: usize) {
+        (self.device_s, self.host_s) = match change % 2 {
+            0 => (3.0e-3, 1.0e-3),
+            _ => (1.2e-3, 4.0e-3),
+        };
+    }
+
     fn truth(&self, cut: usize) -> f64 {
         let r = cut as f64 / ROWS as f64;
         let device = match cut {
@@ -161,12 +169,9 @@ fn retuning_costs_less_than_one_percent_in_the_long_run() {
         node.settle(&mut tuner);
         let (mut total_s, mut excess_s) = (0.0, 0.0);
         for change in 0..40 {
-            // One side throttles as the other recovers. A side that only becomes faster waits
-            // for the other: the time of the concurrent run does not show it.
-            (node.device_s, node.host_s) = match change % 2 {
-                0 => (3.0e-3, 1.0e-3),
-                _ => (1.2e-3, 4.0e-3),
-            };
+            // A side that only becomes faster waits for the other: the time of the concurrent run
+            // does not show it.
+            node.throttle(change);
             let before = tuner.cut();
             for _ in 0..1500 {
                 let held = node.truth(before);
@@ -286,10 +291,7 @@ fn a_search_that_waits_tries_nothing() {
     node.settle(&mut tuner);
     let (mut waits, mut tries) = (0, 0);
     for change in 0..60 {
-        (node.device_s, node.host_s) = match change % 2 {
-            0 => (3.0e-3, 1.0e-3),
-            _ => (1.2e-3, 4.0e-3),
-        };
+        node.throttle(change);
         for _ in 0..100 {
             if tuner.searching() {
                 assert!(tuner.tuning());

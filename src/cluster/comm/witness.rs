@@ -31,6 +31,10 @@ pub struct Note {
 // SAFETY: all but the lock is atomic, and a lock is there to be shared.
 unsafe impl Sync for Note {}
 
+/// Answers of a witness: nobody of this machine had told why the job ends; another rank had.
+const FIRST: u8 = 1;
+const LATE: u8 = 2;
+
 /// That of a process without a witness.
 static ALONE: Note = Note {
     rank: AtomicUsize::new(0),
@@ -40,11 +44,6 @@ static ALONE: Note = Note {
     hushed: AtomicU8::new(0),
     alive: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
 };
-/// Nobody of this machine had told why the job ends.
-const FIRST: u8 = 1;
-/// Another rank of this machine has.
-const LATE: u8 = 2;
-
 static SHARED: AtomicPtr<Note> = AtomicPtr::new(std::ptr::null_mut());
 
 thread_local! {
@@ -129,6 +128,7 @@ pub fn told_for_all() -> bool {
     note.hushed.load(Ordering::Acquire) != LATE
 }
 
+/// What [`is_first`] has found, for a [`Note`].
 const fn answer(first: bool) -> u8 {
     if first { FIRST } else { LATE }
 }

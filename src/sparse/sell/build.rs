@@ -148,17 +148,19 @@ impl Layout {
         })
     }
 
-    /// Flags the slices that have 32-bit steps where `asked` for those is told, and returns whether
-    /// there are any.
-    fn mark_far(&mut self, asked: bool) -> bool {
-        let mut found = false;
+    /// Whether a slice has 32-bit steps.
+    fn is_scattered(&self) -> bool {
+        let mut slices = self.slices.chunks_exact(4);
+        slices.any(|s| s[3] & !FLAGS > 0)
+    }
+
+    /// Flags the slices that have 32-bit steps.
+    fn mark_far(&mut self) {
         for slice in self.slices.chunks_exact_mut(4) {
             if slice[3] & !FLAGS > 0 {
-                slice[3] |= if asked { FAR } else { 0 };
-                found = true;
+                slice[3] |= FAR;
             }
         }
-        found
     }
 }
 
@@ -225,7 +227,10 @@ impl<T: Real> Sell<T> {
         let fixed = fixed.then_some(planes);
         let mut layout = Layout::new(rows, row_ptr, col, fixed, Empty::of::<T>(node))?;
         let (x_bytes, caches) = (cols * size_of::<T>(), node.caches);
-        let far = layout.mark_far(x_bytes > caches.asked_bytes()) && x_bytes > caches.second_bytes;
+        let scattered = x_bytes > caches.second_bytes && layout.is_scattered();
+        if x_bytes > caches.prefetch_above_bytes() {
+            layout.mark_far();
+        }
         let inner = inner_rows(rows, row_ptr, col);
         let planes: Vec<Rc<Buffer<T>>> = planes
             .iter()
@@ -250,7 +255,7 @@ impl<T: Real> Sell<T> {
             index_words: layout.index.len(),
             nnz: col.len(),
             inner,
-            reading: Reading::of(&layout.slices, far, caches),
+            reading: Reading::of(&layout.slices, scattered, caches),
             long: long_rows(rows, cols, layout.elements, &layout.slices),
             usual: Box::new([usual::words(&layout.usual, same, cols, col.len()), given]),
             reads: Rc::new(Reads::of(rows, row_ptr, col, inner)),
