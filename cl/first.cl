@@ -50,12 +50,13 @@ INLINE_ REAL comes_(volatile __global const BITS_ *place) {
 #define AHEAD_FIRST_ 8
 /* A share of so many parts, by lane, in t. Where several work-items have a lane, each asks for some of its
    parts at once, and they add them in turns, for a lane takes its parts in ascending order. */
-INLINE_ void first_share_(__local Total *t, __global const REAL *parts, uint share, uint count) {
+INLINE_ void share_(__local Total *t, __global const REAL *parts, uint share, uint count,
+                    const bool largest) {
     const uint each = get_local_size(0) / SHARE_LANES_;
     if (each < 2) {
         EACH_LANE_(l, SHARE_LANES_) {
             Total s = BEGIN_(parts, 0, 0);
-            TAKE_(s, parts, LANE_(share, l), count, AHEAD_FIRST_, PLUS)
+            TAKE_(s, parts, LANE_(share, l), count, AHEAD_FIRST_, EITHER)
             t[l] = s;
         }
     } else {
@@ -70,7 +71,7 @@ INLINE_ void first_share_(__local Total *t, __global const REAL *parts, uint sha
                 if (turn == own) {
                     Total s = from || turn ? t[l] : BEGIN_(parts, 0, 0);
                     UNROLL_ for (uint k = 0; k < AHEAD_FIRST_; ++k)
-                        s = PLUS_PART(s, v[k]);
+                        s = EITHER_PART(s, v[k]);
                     t[l] = s;
                 }
                 barrier(CLK_LOCAL_MEM_FENCE);
@@ -79,32 +80,39 @@ INLINE_ void first_share_(__local Total *t, __global const REAL *parts, uint sha
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
+/* A share of so many parts, of which LANES_LEFT are left, where the others find them. */
+#define LEAVE_SHARE(parts, share, count, left, largest)                     \
+    share_(t_, parts, share, count, largest);                               \
+    FOLD_(t_, 1, SHARE_LANES_, SHARE_LANES_, 4 * LANES_LEFT, EITHER)        \
+    FOLD_(t_, 1, SHARE_LANES_, 4 * LANES_LEFT, LANES_LEFT, EITHER)          \
+    EACH_LANE_(w_, WORDS_LEFT_)                                             \
+        ROOM_LEFT_(left)[(share) * WORDS_LEFT_ + w_] =                      \
+            PASTE(as_, BITS_)(((__local REAL *)t_)[w_]);
 /* An adding group's share of the sums of a, b and c. The last group goes on; the others return. */
 #define FIRST_SHARE(a, b, c, parts, room)                                   \
     {                                                                       \
-        const uint adder_ = get_group_id(0);                                \
-        __global const REAL *parts_ = adder_ < SHARES_ ? a : adder_ < 2 * SHARES_ ? b : c; \
-        first_share_(t_, parts_, adder_ % SHARES_, parts);                  \
-        FOLD_(t_, 1, SHARE_LANES_, SHARE_LANES_, 4 * LANES_LEFT, PLUS)      \
-        FOLD_(t_, 1, SHARE_LANES_, 4 * LANES_LEFT, LANES_LEFT, PLUS)        \
-        EACH_LANE_(w_, WORDS_LEFT_)                                         \
-            ROOM_LEFT_(room)[adder_ * WORDS_LEFT_ + w_] =                   \
-                PASTE(as_, BITS_)(((__local REAL *)t_)[w_]);                \
+        const uint adder_ = get_group_id(0), list_ = adder_ / SHARES_;      \
+        __global const REAL *parts_ = list_ == 0 ? a : list_ == 1 ? b : c;  \
+        const bool largest = false;                                         \
+        LEAVE_SHARE(parts_, adder_ % SHARES_, parts, room + list_ * SHARES_ * WORDS_LEFT_, largest) \
         if (adder_ != ADDERS - 1)                                           \
             return;                                                         \
         barrier(CLK_LOCAL_MEM_FENCE);                                       \
     }
 /* A work-item that has nothing to wait for meanwhile. */
 #define IS_IDLE_FIRST (get_local_id(0) == get_local_size(0) - 1)
-/* The sums, as TOTALS has them, when the others have come to their shares. One work-item goes on. */
-#define FIRST_TOTALS(room)                                                  \
-    EACH_LANE_(w_, ADDERS * WORDS_LEFT_) {                                  \
-        ((__local REAL *)t_)[w_] = comes_(ROOM_LEFT_(room) + w_);           \
-        ROOM_LEFT_(room)[w_] = NOTHING_;                                    \
+/* Of n lists, in the places of t_ that follow each other by FEW_LANES_, what the shares come to. */
+#define GATHER_SHARES(n, left, OP)                                          \
+    EACH_LANE_(w_, (n) * SHARES_ * WORDS_LEFT_) {                           \
+        ((__local REAL *)t_)[w_] = comes_(ROOM_LEFT_(left) + w_);           \
+        ROOM_LEFT_(left)[w_] = NOTHING_;                                    \
     }                                                                       \
     barrier(CLK_LOCAL_MEM_FENCE);                                           \
-    FOLD_(t_, 3, FEW_LANES_, FEW_LANES_, FEW_LANES_ / 8, PLUS)              \
-    FOLD_(t_, 3, FEW_LANES_, FEW_LANES_ / 8, 1, PLUS)                       \
+    FOLD_(t_, n, FEW_LANES_, FEW_LANES_, FEW_LANES_ / 8, OP)                \
+    FOLD_(t_, n, FEW_LANES_, FEW_LANES_ / 8, 1, OP)
+/* The sums, as TOTALS has them, when the others have come to their shares. One work-item goes on. */
+#define FIRST_TOTALS(room)                                                  \
+    GATHER_SHARES(3, room, PLUS)                                            \
     if (get_local_id(0) != 0)                                               \
         return;
 #define FIRST_SUM(k) settled_(t_[(k) * FEW_LANES_])

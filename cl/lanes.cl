@@ -22,37 +22,50 @@ __kernel void three_lanes_kernel(__global REAL *a, __global REAL *b, __global RE
     __global const REAL *parts = which == 0 ? pa : which == 1 ? pb : pc;
     LANE_(lanes, parts, count, PLUS)
 }
-/* Lists of parts, one for each group, to their sum, or their maximum where `maxima` has the list's
-   bit, and its rest. */
-ADDING_KERNEL void totals_kernel(__global REAL *totals, __global const REAL *p0,
-                                 __global const REAL *p1, __global const REAL *p2,
-                                 __global const REAL *p3, __global const REAL *p4,
-                                 __global const REAL *p5, __global const REAL *p6,
-                                 __global const REAL *p7, __global const REAL *p8,
-                                 __global const REAL *p9, __global const REAL *p10,
-                                 __global const REAL *p11, const uint count, const uint rests,
+/* Lists of parts, a group or several for each, to their sum, or their maximum where `maxima` has the
+   list's bit, and its rest. */
+#define LISTS_                                                              \
+    __global const REAL *p0, __global const REAL *p1, __global const REAL *p2, \
+        __global const REAL *p3, __global const REAL *p4, __global const REAL *p5, \
+        __global const REAL *p6, __global const REAL *p7, __global const REAL *p8, \
+        __global const REAL *p9, __global const REAL *p10, __global const REAL *p11
+#define OF_FOUR_(k, a, b, c, d) (list == k ? a : list == k + 1 ? b : list == k + 2 ? c : d)
+#define OF_LISTS_                                                           \
+    (list < 4   ? OF_FOUR_(0, p0, p1, p2, p3)                               \
+     : list < 8 ? OF_FOUR_(4, p4, p5, p6, p7)                               \
+                : OF_FOUR_(8, p8, p9, p10, p11))
+#define LEAVE_TOTAL_(t)                                                     \
+    if (get_local_id(0) == 0) {                                             \
+        const Total all = settled_(t);                                      \
+        totals[2 * list] = VALUE_OF(all);                                   \
+        totals[2 * list + 1] = REST_OF(all);                                \
+    }
+ADDING_KERNEL void totals_kernel(__global REAL *totals, LISTS_, const uint count, const uint rests,
                                  const uint maxima) {
     const uint list = (uint)get_group_id(0);
-#define OF_FOUR(k, a, b, c, d) (list == k ? a : list == k + 1 ? b : list == k + 2 ? c : d)
-    __global const REAL *parts = list < 4   ? OF_FOUR(0, p0, p1, p2, p3)
-                                 : list < 8 ? OF_FOUR(4, p4, p5, p6, p7)
-                                            : OF_FOUR(8, p8, p9, p10, p11);
-#undef OF_FOUR
+    __global const REAL *parts = OF_LISTS_;
     const bool largest = maxima >> list & 1;
     __local Total t[TOTAL_LANES];
-#define EITHER_PART(a, x) (largest ? LARGEST_PART(a, x) : PLUS_PART(a, x))
-#define EITHER_TOTAL(a, b) (largest ? LARGEST_TOTAL(a, b) : PLUS_TOTAL(a, b))
     EACH_LANE_(l_, TOTAL_LANES) {
         Total s_ = BEGIN_(parts, l_, rests);
         TAKE_(s_, parts, l_, count, 8, EITHER)
         t[l_] = s_;
     }
     ADD_LANES(t, 1, EITHER)
-    if (get_local_id(0) == 0) {
-        const Total all = settled_(t[0]);
-        totals[2 * list] = VALUE_OF(all);
-        totals[2 * list + 1] = REST_OF(all);
-    }
+    LEAVE_TOTAL_(t[0])
 }
-#undef EITHER_PART
-#undef EITHER_TOTAL
+/* The same of many parts by several groups, of which the last of a list waits for the others. */
+ADDING_KERNEL void many_totals_kernel(__global REAL *totals, LISTS_, __global REAL *room,
+                                      const uint count, const uint maxima) {
+    const uint list = (uint)get_group_id(0) / SHARES_, share = (uint)get_group_id(0) % SHARES_;
+    __global const REAL *parts = OF_LISTS_;
+    __global REAL *left = room + list * SHARES_ * WORDS_LEFT_;
+    const bool largest = maxima >> list & 1;
+    __local Total t_[SHARE_LANES_ > FEW_LANES_ ? SHARE_LANES_ : FEW_LANES_];
+    LEAVE_SHARE(parts, share, count, left, largest)
+    if (share != SHARES_ - 1)
+        return;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    GATHER_SHARES(1, left, EITHER)
+    LEAVE_TOTAL_(t_[0])
+}

@@ -48,6 +48,10 @@ typedef REAL Total;
 #define KEEP_(lanes, l, t) ((lanes)[l] = (t))
 #endif
 
+/* As `largest` says. */
+#define EITHER_PART(t, x) (largest ? LARGEST_PART(t, x) : PLUS_PART(t, x))
+#define EITHER_TOTAL(t, other) (largest ? LARGEST_TOTAL(t, other) : PLUS_TOTAL(t, other))
+
 /* TOTAL_LANES totals each of n lists, in local memory, added pairwise by one group: l and l plus
    half of them, and so on. A work-item does two to four of these halvings on its own, for a
    barrier takes as long. The sum of a list is where its first number was. */

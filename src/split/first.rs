@@ -25,15 +25,17 @@ pub(super) const SOURCE: &str = include_str!("../../cl/first.cl");
 pub(super) const ADDERS: usize = 48;
 /// Sums that they add up.
 const SUMS: usize = 3;
+/// Groups of each.
+pub(super) const SHARES: usize = ADDERS / SUMS;
 /// Lanes that each leaves.
 const LANES_LEFT: usize = 4;
 /// Where the room that they share has what follows from the sums: behind what is left, pairs at most.
-const ROOM_TOLD: usize = 2 * ADDERS * LANES_LEFT;
+const ROOM_TOLD: usize = SUMS * LIST_LEFT;
 /// Numbers that may follow from the sums.
 const TOLD_ROOM: usize = 16;
 
-const _: () = assert!(ADDERS.is_multiple_of(SUMS) && TOTAL_LANES.is_multiple_of(ADDERS / SUMS));
-const _: () = assert!(TOTAL_LANES * SUMS / ADDERS >= 4 * LANES_LEFT);
+const _: () = assert!(ADDERS.is_multiple_of(SUMS) && TOTAL_LANES.is_multiple_of(SHARES));
+const _: () = assert!(TOTAL_LANES / SHARES >= 4 * LANES_LEFT);
 
 /// The same for the device's compiler.
 pub(super) fn defines() -> String {
@@ -44,6 +46,9 @@ pub(super) fn defines() -> String {
 
 /// What stands where a number is not there yet, in each half of its bits.
 const NOTHING: u32 = 0xfffe_5eed;
+
+/// Numbers that the groups leave of a list that they share, pairs at most.
+pub(super) const LIST_LEFT: usize = 2 * SHARES * LANES_LEFT;
 
 /// No number is there.
 pub(super) fn nothing<T: Real>(room: &mut Buffer<T>) -> Result<&mut [u32]> {
@@ -140,7 +145,7 @@ pub(super) mod tests {
     use crate::split::{Operands, Policy};
 
     /// Set in the process whose launch parameters let groups wait.
-    const WAITS: &str = "COULOIR_TEST_WAITS";
+    pub(in crate::split) const WAITS: &str = "COULOIR_TEST_WAITS";
 
     /// A call that sums `a . b`.
     pub(in crate::split) fn sum<T: Real>(
@@ -262,8 +267,13 @@ pub(super) mod tests {
         // PoCL 3.1 mixes up what larger groups add on 32-bit ARM.
         let most = if cfg!(target_arch = "arm") { 1 } else { 2 };
         for launch in all.take(most) {
-            let own = "split::first::tests::scalars_left_to_the_step_are_the_same_bits";
-            launched(&format!("{launch}\nwaits = true"), own, WAITS);
+            for own in [
+                "first::tests::scalars_left_to_the_step_are_the_same_bits",
+                "lanes::tests::many_blocks_add_up_to_the_same_bits_wherever_they_are",
+            ] {
+                let own = format!("split::{own}");
+                launched(&format!("{launch}\nwaits = true"), &own, WAITS);
+            }
         }
     }
 }

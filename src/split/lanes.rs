@@ -36,6 +36,11 @@ impl Left {
         Self { parts, rests }
     }
 
+    /// So many that one group takes longer to read them all than several do to meet.
+    pub fn are_many(&self) -> bool {
+        self.parts as usize >= WORTH_IT * TOTAL_LANES
+    }
+
     /// Lanes that have taken them.
     pub fn lanes<T: Real>() -> Self {
         let parts = TOTAL_LANES as u32;
@@ -142,7 +147,7 @@ mod tests {
     use crate::kernel::pcg_scalars::{ALPHA, BETA, LENGTH, NEXT, TAKERS};
     use crate::kernel::{dot, kinetic, monitor, pcg_scalars};
     use crate::node::{Config, DeviceChoice, opencl};
-    use crate::split::first::tests::sum;
+    use crate::split::first::tests::{WAITS, sum};
     use crate::split::{Policy, random_case};
 
     /// The CPU alone, and each device with memory of its own.
@@ -173,8 +178,11 @@ mod tests {
                 let mut first = None;
                 for config in &configs() {
                     let engine = Engine::<T>::open(config, Policy::Fixed(0.5)).unwrap();
+                    let waits = std::env::var_os(WAITS).is_some() && engine.totals.is_some();
+                    assert!(!waits || engine.totals.as_ref().unwrap().groups_meet());
                     let mut case = random_case(&engine.node, kernel, rows, 3).unwrap();
-                    for cut in [0.1, 0.9, 1.0] {
+                    // Groups that have met find their room empty again.
+                    for cut in [0.1, 0.9, 1.0, 1.0] {
                         let got = case.run(&engine, cut).unwrap().reductions;
                         let first = first.get_or_insert(got);
                         let name = kernel.name;

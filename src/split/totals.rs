@@ -7,6 +7,7 @@ use opencl3::kernel::Kernel as ClKernel;
 use opencl3::types::cl_device_id;
 
 use super::engine::Engine;
+use super::first::{LIST_LEFT, SHARES, nothing};
 use super::glance::Glance;
 use super::lanes::Left;
 use super::launch::{Programs, set_args};
@@ -26,10 +27,41 @@ pub(super) struct Totals<T: Real> {
     kernel: ClKernel,
     /// Work-items for each reduction.
     group: usize,
+    /// Where many are added up.
+    many: Option<Many<T>>,
     /// The one that reads is dropped first.
     at: RefCell<(Glance<T>, Buffer<T>)>,
     /// Questions so far.
     turn: Cell<u64>,
+}
+
+/// The same by several groups for each reduction, on devices whose groups may wait for earlier ones.
+///
+/// `couloir bench dot --rows N --device 1 --where device`, an H100, beside a launch for the lanes and one
+/// for their totals: TODO.
+struct Many<T: Real> {
+    kernel: ClKernel,
+    /// Work-items of each.
+    group: usize,
+    /// Where the groups meet, the device's.
+    room: Buffer<T>,
+}
+
+impl<T: Real> Many<T> {
+    fn new(node: &Node, device: &Device, program: &Programs) -> Result<Option<Self>> {
+        if !device.tuning.waits {
+            return Ok(None);
+        }
+        let kernel = program.kernel("many_totals_kernel")?;
+        let mut room = node.buffer(MAX_SUMS * LIST_LEFT)?;
+        nothing(&mut room)?;
+        room.split_at(usize::MAX, true)?;
+        Ok(Some(Self {
+            group: adding_group(device, &kernel),
+            kernel,
+            room,
+        }))
+    }
 }
 
 /// Work-items of `kernel` that add numbers together. A software device's work-item is a loop; a
@@ -55,6 +87,7 @@ impl<T: Real> Totals<T> {
         Ok(Some(Self {
             group: adding_group(d, &kernel),
             kernel,
+            many: Many::new(node, d, program)?,
             turn: Cell::new(0),
             at: RefCell::new((Glance::new(d, 2 * MAX_SUMS)?, node.buffer(2 * MAX_SUMS)?)),
         }))
@@ -62,24 +95,44 @@ impl<T: Real> Totals<T> {
 }
 
 impl<T: Real> Totals<T> {
+    /// Whether many are added up by groups that wait for each other.
+    #[cfg(test)]
+    pub(super) fn groups_meet(&self) -> bool {
+        self.many.is_some()
+    }
+
     /// Starts to add what is left of each of `lists` (see [`Left`]), or to take the largest where
     /// `maxima` has the list's bit, and to read that.
     fn start(&self, d: &Device, lists: &[Arg], left: Left, maxima: u32) -> Result<()> {
         let mut at = self.at.borrow_mut();
         let (glance, sums) = &mut *at;
-        let mut args = [sums.split_at(usize::MAX, false)?.0.arg; MAX_SUMS + 1];
-        for (k, arg) in args[1..].iter_mut().enumerate() {
+        let mut args = [sums.split_at(usize::MAX, false)?.0.arg; MAX_SUMS + 2];
+        for (k, arg) in args[1..=MAX_SUMS].iter_mut().enumerate() {
             // What no group reads may be any list.
             *arg = lists[k.min(lists.len() - 1)];
         }
+        let many = self.many.as_ref().filter(|_| left.are_many());
+        let (kernel, group, groups) = match many {
+            Some(many) => (&many.kernel, many.group, SHARES * lists.len()),
+            None => (&self.kernel, self.group, lists.len()),
+        };
         // What is read of the question before is read before this one's kernel.
         glance.wait()?;
         let fail = |code| d.link.error("totals", code);
-        let (kernel, queue) = (self.kernel.get(), &d.link.queue);
+        let (kernel, queue) = (kernel.get(), &d.link.queue);
         queue.order().map_err(fail)?;
-        set_args(kernel, 0, &args, &[left.parts, left.rests, maxima]).map_err(fail)?;
-        let items = lists.len() * self.group;
-        queue.start(kernel, items, self.group).map_err(fail)?;
+        match many {
+            Some(many) => {
+                args[MAX_SUMS + 1] = many.room.share(usize::MAX, usize::MAX)?.device;
+                set_args(kernel, 0, &args, &[left.parts, maxima])
+            }
+            None => {
+                let counts = [left.parts, left.rests, maxima];
+                set_args(kernel, 0, &args[..=MAX_SUMS], &counts)
+            }
+        }
+        .map_err(fail)?;
+        queue.start(kernel, groups * group, group).map_err(fail)?;
         // SAFETY: the sums are the device's alone, dropped after the glance, and changed by the kernel
         // above alone.
         unsafe { glance.start_aside(sums) }?;
@@ -183,7 +236,7 @@ impl<T: Real> Engine<T> {
         let (mut lists, mut maxima, mut n) = ([Arg::None; MAX_SUMS], 0, 0);
         let mut left = Left::all(counted / BLOCK);
         for site in sites {
-            let parts = match self.add_up(site)? {
+            let parts = match totals.many.is_none() && self.add_up(site)? {
                 true => {
                     left = Left::lanes::<T>();
                     &site.device_lanes
@@ -220,7 +273,10 @@ impl<T: Real> Engine<T> {
                 .device;
         }
         let (lists, blocks) = (&mut lists[..sums.len()], sums[0].0.rows / BLOCK);
-        let left = self.add_up_three(lanes, lists, blocks)?;
+        let left = match &totals.many {
+            Some(_) => Left::all(blocks),
+            None => self.add_up_three(lanes, lists, blocks)?,
+        };
         totals.start(d, lists, left, 0)?;
         self.waited_for()
     }
