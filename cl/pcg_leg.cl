@@ -93,9 +93,9 @@ INLINE_ Total four_of_(__local const Total *t) {
 __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *r, __global REAL *p, __global REAL *s,
                              __global REAL *rr, __global REAL *ps, __global REAL *ss,
                              __global const REAL *rr_before, MATRIX(a), ONE_PLANE(a),
-                             __global REAL *state, __global REAL *room, const REAL c,
-                             const uint blocks, const uint steps, const uint multiplied,
-                             const uint patience) {
+                             __global REAL *state, __global REAL *room, const REAL c, PCG_GIVEN,
+                             const uint given, const uint blocks, const uint steps,
+                             const uint multiplied, const uint patience) {
     __local REAL terms[4 * BLOCK];
     __local Total t_[BLOCK];
     __local uint goes_on;
@@ -103,6 +103,8 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *r, __global REAL *
     uint phase = PHASE_, left = patience;
     if (get_local_id(0) == 0)
         goes_on = 1;
+    if (given && group == groups - 1 && get_local_id(0) == 0)
+        PCG_TAKE_GIVEN(state)
     if (!multiplied)
         for (uint b = group + groups * get_local_id(0); b < blocks; b += groups * BLOCK)
             ((__global BITS_ *)ps)[b] = ((__global BITS_ *)ss)[b] = NOTHING_;

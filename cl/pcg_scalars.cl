@@ -80,11 +80,14 @@ ADDING_KERNEL void pcg_scalars_kernel(__global REAL *state, __global const REAL 
     pcg_scalars_(state, before, SUM_OF(0), SUM_OF(1), SUM_OF(2));
 }
 /* A state that the host gives: a launch holds the queue up for less time than a copy. */
-__kernel void pcg_state_kernel(__global REAL *state, const REAL v0, const REAL v1, const REAL v2,
-                               const REAL v3, const REAL v4, const REAL v5, const REAL v6,
-                               const REAL v7, const REAL v8, const REAL v9, const REAL v10,
-                               const REAL v11, const REAL v12) {
-    const REAL v[PCG_LENGTH] = {v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12};
-    for (uint k = 0; k < PCG_LENGTH; ++k)
-        state[k] = v[k];
-}
+#define PCG_GIVEN                                                           \
+    const REAL v0, const REAL v1, const REAL v2, const REAL v3, const REAL v4, const REAL v5, \
+        const REAL v6, const REAL v7, const REAL v8, const REAL v9, const REAL v10, \
+        const REAL v11, const REAL v12
+#define PCG_TAKE_GIVEN(state)                                               \
+    {                                                                       \
+        const REAL v_[PCG_LENGTH] = {v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12}; \
+        for (uint k_ = 0; k_ < PCG_LENGTH; ++k_)                            \
+            (state)[k_] = v_[k_];                                           \
+    }
+__kernel void pcg_state_kernel(__global REAL *state, PCG_GIVEN) { PCG_TAKE_GIVEN(state) }

@@ -16,6 +16,7 @@ use super::first::nothing;
 use super::launch::set_args;
 use super::site::Site;
 use crate::kernel::Real;
+use crate::kernel::pcg_scalars::LENGTH;
 use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer, Device};
 use crate::sparse::Sell;
@@ -86,6 +87,9 @@ pub struct Leg<'a, T: Real> {
     pub matrix: (&'a Sell<T>, f64),
     /// Scalars.
     pub state: &'a mut Buffer<T>,
+    /// What they are, if the device has not been given them: its last group takes them in the launch that
+    /// would else wait for the one that brings them.
+    pub given: Option<[T; LENGTH]>,
     /// Whose first reduction is `r . r`, if not the last step's.
     pub before: Option<&'a Site<T>>,
     /// Most steps.
@@ -187,13 +191,16 @@ impl<T: Real> Engine<T> {
         let blocks = step.rows / BLOCK;
         (product.cut, step.cut) = (product.rows, step.rows);
         let counts = [
+            u32::from(leg.given.is_some()),
             blocks as u32,
             leg.steps as u32,
             u32::from(leg.multiplied),
             legs.patience,
         ];
         let groups = legs.groups.min(blocks);
-        start(d, &legs.kernel, groups, (args.all(), T::of(own), counts))?;
+        let given = leg.given.unwrap_or([T::ZERO; LENGTH]);
+        let values = (T::of(own), &given, counts);
+        start(d, &legs.kernel, groups, args.all(), values)?;
         Ok(true)
     }
 
@@ -235,8 +242,9 @@ fn meets<T: Real>(
     let none = Arg::Words([0; 16]);
     // The room stands for what is not touched without steps, and for the state, which is.
     let args = [[at; 10].as_slice(), &[none, at, none, at, at]].concat();
-    let counts = [0, 0, 0, patience(d)[0]];
-    start(d, kernel, groups, (&args, T::ZERO, counts))?;
+    let counts = [0, 0, 0, 0, patience(d)[0]];
+    let values = (T::ZERO, &[T::ZERO; LENGTH], counts);
+    start(d, kernel, groups, &args, values)?;
     let words: &[u32] = bytemuck::cast_slice(room.read()?);
     Ok(words[STUCK] == 0)
 }
@@ -251,11 +259,13 @@ fn start<T: Real>(
     d: &Device,
     kernel: &ClKernel,
     groups: usize,
-    (args, own, counts): (&[Arg], T, [u32; 4]),
+    args: &[Arg],
+    (own, given, counts): (T, &[T; LENGTH], [u32; 5]),
 ) -> Result<()> {
     let (fail, kernel) = (|code| d.link.error(NAME, code), kernel.get());
     d.link.queue.order().map_err(fail)?;
     let index = set_args(kernel, 0, args, &[own]).map_err(fail)?;
+    let index = set_args(kernel, index, &[], given).map_err(fail)?;
     set_args(kernel, index, &[], &counts).map_err(fail)?;
     let group = d.tuning.group_of(true, true);
     let started = d.link.queue.start(kernel, groups * group, group);

@@ -45,7 +45,6 @@ impl<T: Real> Pcg<T> {
     ) -> Result<(State<T>, bool)> {
         let mut state = *state;
         self.watch.iter_mut().for_each(|w| w.number(&mut state));
-        self.put(engine, &state)?;
         let put_off = state[PUT_OFF].f64();
         let (rr, before) = (begin.rr, state[ITERATIONS].f64());
         let (mut calls, mut done) = (0, 0);
@@ -55,17 +54,23 @@ impl<T: Real> Pcg<T> {
         let mut look = if beside { 1 } else { first };
         // Whether the device was asked for the state of the iteration before.
         let (mut asked, mut residual) = (false, false);
+        // Whether whoever iterates has the state.
+        let mut put = false;
         while calls < begin.most {
             if calls == done
-                && let Some(seen) = self.leg(engine, begin, calls, &state)?
+                && let Some(seen) = self.leg(engine, begin, calls, &state, !put)?
             {
                 calls += calls_of(&seen, &state);
-                (state, residual) = (seen, begin.checked);
+                (state, residual, put) = (seen, begin.checked, true);
                 done = (state[ITERATIONS].f64() - before) as usize;
                 if state[STOP] > T::ZERO {
                     break;
                 }
                 continue;
+            }
+            if !put {
+                self.put(engine, &state)?;
+                put = true;
             }
             // What was asked for at the end of a leg is of what comes before this one.
             residual = false;

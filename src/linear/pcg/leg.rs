@@ -16,15 +16,16 @@ pub(super) fn calls_of<T: Real>(now: &State<T>, before: &State<T>) -> usize {
 }
 
 impl<T: Real> Pcg<T> {
-    /// From that `state`, as many iterations as are left after `calls` and are not to be measured one by
-    /// one; what the state is then, with the true residual under way if it is asked for. None where they
-    /// are to be called one by one.
+    /// From that `state`, which the device has or is `given`, as many iterations as
+    /// are left after `calls` and are not to be measured one by one; what the state is then, with the true
+    /// residual under way if it is asked for. None where they are to be called one by one.
     pub(super) fn leg(
         &mut self,
         engine: &Engine<T>,
         begin: Begin,
         calls: usize,
         state: &State<T>,
+        given: bool,
     ) -> Result<Option<State<T>>> {
         let unmeasured = self.product.unmeasured().min(self.step.unmeasured());
         let steps = (begin.most - calls).min(unmeasured as usize);
@@ -36,6 +37,7 @@ impl<T: Real> Pcg<T> {
             vectors: [&mut self.system.y, &mut self.r, &mut self.p, &mut self.s],
             matrix: (&self.system.beside, self.system.share),
             state: &mut self.state,
+            given: given.then_some(*state),
             before: (begin.anew && calls == 0).then_some(&self.begin),
             steps,
             multiplied,
