@@ -87,8 +87,7 @@ pub struct Leg<'a, T: Real> {
     pub matrix: (&'a Sell<T>, f64),
     /// Scalars.
     pub state: &'a mut Buffer<T>,
-    /// What they are, if the device has not been given them: its last group takes them in the launch that
-    /// would else wait for the one that brings them.
+    /// What they are, where the device has not been given them yet: then no launch before this one has to.
     pub given: Option<[T; LENGTH]>,
     /// Whose first reduction is `r . r`, if not the last step's.
     pub before: Option<&'a Site<T>>,

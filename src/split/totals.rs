@@ -37,8 +37,8 @@ pub(super) struct Totals<T: Real> {
 
 /// The same by several groups for each reduction, on devices whose groups may wait for earlier ones.
 ///
-/// `couloir bench dot --rows N --device 1 --where device`, an H100, beside a launch for the lanes and one
-/// for their totals: TODO.
+/// `couloir bench dot --rows N --device 1 --where device`, an H100, medians of three calls in turns, beside
+/// a launch for the lanes and one for their totals: 64M 387 -> 381 us, 134M 751 -> 733.
 struct Many<T: Real> {
     kernel: ClKernel,
     /// Work-items of each.
