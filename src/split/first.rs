@@ -45,7 +45,7 @@ pub(super) fn defines() -> String {
 }
 
 /// What stands where a number is not there yet, in each half of its bits.
-const NOTHING: u32 = 0xfffe_5eed;
+pub(super) const NOTHING: u32 = 0xfffe_5eed;
 
 /// Numbers that the groups leave of a list that they share, pairs at most.
 pub(super) const LIST_LEFT: usize = 2 * SHARES * LANES_LEFT;

@@ -95,10 +95,11 @@ impl<T: Real> Totals<T> {
 }
 
 impl<T: Real> Totals<T> {
-    /// Whether many are added up by groups that wait for each other.
+    /// Whether nothing is left where groups have met, if any do.
     #[cfg(test)]
-    pub(super) fn groups_meet(&self) -> bool {
-        self.many.is_some()
+    pub(super) fn room_is_empty(&self) -> Option<bool> {
+        let words: &[u32] = bytemuck::cast_slice(self.many.as_ref()?.room.read().unwrap());
+        Some(words.iter().all(|&word| word == super::first::NOTHING))
     }
 
     /// Starts to add what is left of each of `lists` (see [`Left`]), or to take the largest where
