@@ -43,8 +43,8 @@ struct Many<T: Real> {
     kernel: ClKernel,
     /// Work-items of each.
     group: usize,
-    /// Where the groups meet, the device's.
-    room: Buffer<T>,
+    /// Where the groups meet.
+    room: RefCell<Buffer<T>>,
 }
 
 impl<T: Real> Many<T> {
@@ -55,11 +55,10 @@ impl<T: Real> Many<T> {
         let kernel = program.kernel("many_totals_kernel")?;
         let mut room = node.buffer(MAX_SUMS * LIST_LEFT)?;
         nothing(&mut room)?;
-        room.split_at(usize::MAX, true)?;
         Ok(Some(Self {
             group: adding_group(device, &kernel),
             kernel,
-            room,
+            room: RefCell::new(room),
         }))
     }
 }
@@ -98,7 +97,8 @@ impl<T: Real> Totals<T> {
     /// Whether nothing is left where groups have met, if any do.
     #[cfg(test)]
     pub(super) fn room_is_empty(&self) -> Option<bool> {
-        let words: &[u32] = bytemuck::cast_slice(self.many.as_ref()?.room.read().unwrap());
+        let room = self.many.as_ref()?.room.borrow();
+        let words: &[u32] = bytemuck::cast_slice(room.read().unwrap());
         Some(words.iter().all(|&word| word == super::first::NOTHING))
     }
 
@@ -112,27 +112,26 @@ impl<T: Real> Totals<T> {
             // What no group reads may be any list.
             *arg = lists[k.min(lists.len() - 1)];
         }
-        let many = self.many.as_ref().filter(|_| left.are_many());
-        let (kernel, group, groups) = match many {
-            Some(many) => (&many.kernel, many.group, SHARES * lists.len()),
-            None => (&self.kernel, self.group, lists.len()),
-        };
         // What is read of the question before is read before this one's kernel.
         glance.wait()?;
         let fail = |code| d.link.error("totals", code);
-        let (kernel, queue) = (kernel.get(), &d.link.queue);
+        let queue = &d.link.queue;
         queue.order().map_err(fail)?;
-        match many {
+        let many = self.many.as_ref().filter(|_| left.are_many());
+        let (kernel, group, groups) = match many {
             Some(many) => {
-                args[MAX_SUMS + 1] = many.room.share(usize::MAX, usize::MAX)?.device;
-                set_args(kernel, 0, &args, &[left.parts, maxima])
+                let mut room = many.room.borrow_mut();
+                args[MAX_SUMS + 1] = room.split_at(usize::MAX, true)?.0.arg;
+                let kernel = many.kernel.get();
+                set_args(kernel, 0, &args, &[left.parts, maxima]).map_err(fail)?;
+                (kernel, many.group, SHARES * lists.len())
             }
             None => {
-                let counts = [left.parts, left.rests, maxima];
-                set_args(kernel, 0, &args[..=MAX_SUMS], &counts)
+                let (kernel, counts) = (self.kernel.get(), [left.parts, left.rests, maxima]);
+                set_args(kernel, 0, &args[..=MAX_SUMS], &counts).map_err(fail)?;
+                (kernel, self.group, lists.len())
             }
-        }
-        .map_err(fail)?;
+        };
         queue.start(kernel, groups * group, group).map_err(fail)?;
         // SAFETY: the sums are the device's alone, dropped after the glance, and changed by the kernel
         // above alone.

@@ -16,9 +16,9 @@ pub(super) fn calls_of<T: Real>(now: &State<T>, before: &State<T>) -> usize {
 }
 
 impl<T: Real> Pcg<T> {
-    /// From that `state`, which the device has or is `given`, as many iterations as
-    /// are left after `calls` and are not to be measured one by one; what the state is then, with the true
-    /// residual under way if it is asked for. None where they are to be called one by one.
+    /// From that `state`, which the device has or is `given`, as many iterations as are left after `calls`
+    /// and are not to be measured one by one; what the state is then, with the true residual under way if
+    /// it is asked for. None where they are to be called one by one.
     pub(super) fn leg(
         &mut self,
         engine: &Engine<T>,
