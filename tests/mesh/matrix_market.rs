@@ -6,8 +6,8 @@ fn parse(text: &str) -> Csr {
     matrix_market::parse("a.mtx", text.as_bytes()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn refused(text: &str) -> String {
-    let error = matrix_market::parse("a.mtx", text.as_bytes()).expect_err(text);
+fn refused(text: &[u8]) -> String {
+    let error = matrix_market::parse("a.mtx", text).expect_err("a matrix");
     assert_eq!(error.exit_code(), 2, "{error}");
     let text = error.to_string();
     assert_eq!(text.lines().count(), 1, "{text}");
@@ -189,9 +189,13 @@ fn bad_files_are_refused_with_line_and_remedy() {
         ),
     ];
     for (text, message) in cases {
-        let error = refused(&text);
+        let error = refused(text.as_bytes());
         assert!(error.contains(message), "{error}\nfor\n{text}");
     }
+    assert_eq!(
+        refused(&[0x1f, 0x8b, 8, 8, 0]),
+        "a.mtx:1: the file is packed by gzip; unpack it by gunzip, or tar -xzf, and give the .mtx file"
+    );
 }
 
 #[test]

@@ -19,10 +19,16 @@ pub(super) struct Header {
 /// Remedy for what does not begin like a Matrix Market file.
 const BANNER: &str =
     "the first line must read `%%MatrixMarket matrix coordinate real general`, or similar";
+/// What a file packed by gzip begins with: collections hand matrices out so.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 impl Header {
     pub fn parse(lines: &mut Lines) -> Result<Self> {
         let banner = lines.raw().unwrap_or_default().to_ascii_lowercase();
+        if banner.starts_with(&GZIP) {
+            let remedy = "unpack it by gunzip, or tar -xzf, and give the .mtx file";
+            return Err(lines.fail("the file is packed by gzip", remedy));
+        }
         let words: Vec<&[u8]> = banner
             .split(u8::is_ascii_whitespace)
             .filter(|word| !word.is_empty())
