@@ -259,13 +259,9 @@ impl Halo {
     /// Where `device` packs and places; no exchange may be under way.
     pub(crate) fn mail(&self, device: &Rc<Device>) -> Result<RefMut<'_, Mail>> {
         let mut mail = self.mail.borrow_mut();
-        if !mail.as_ref().is_some_and(|m| m.is_of(device)) {
-            *mail = Some(Mail::new(device, self)?);
-        }
-        Ok(RefMut::map(mail, |m| match m {
-            Some(mail) => mail,
-            None => unreachable!("made above"),
-        }))
+        let there = mail.take().filter(|m| m.is_of(device));
+        let there = there.map_or_else(|| Mail::new(device, self), Ok)?;
+        Ok(RefMut::map(mail, |m| m.insert(there)))
     }
 
     /// Drives the exchange under way; true where there is no more to drive.
