@@ -1,5 +1,5 @@
-//! A group of rows at once: to the CPU paths what `realv` and the reductions of `cl/common.cl`
-//! are to the device.
+//! A group of rows at once: to the CPU paths what `realv` (`cl/common.cl`) and the reductions
+//! (`cl/reduce.cl`) are to the device.
 //!
 //! Everything here is plain loops in functions that are always inlined, never closures: a closure
 //! that the compiler leaves outside of the function compiled for an instruction set (see
@@ -174,7 +174,7 @@ impl<T: Real> Neg for Group<T> {
 // A slice's first row is lane 0's.
 const _: () = assert!(SLICE.is_multiple_of(LANES));
 
-/// Partial results of one block; the order of operations is that of `cl/common.cl`.
+/// Partial results of one block; the order of operations is that of `cl/reduce.cl`.
 ///
 /// Rows are added in one loop over [`slices`] around one over [`groups`], which is unrolled, so that
 /// lanes are registers: in one loop over the groups of a block they are found by address, and each

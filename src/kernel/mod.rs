@@ -39,7 +39,7 @@ pub use mat::{Mat, SLICE};
 pub use real::Real;
 pub use rows::Rows;
 
-/// Partial sums per block; see `cl/common.cl`.
+/// Partial sums per block; see `cl/reduce.cl`.
 pub const LANES: usize = 32;
 /// Most operands of each role.
 pub const MAX_OUT: usize = 6;

@@ -222,6 +222,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], t: &Tuning) -> String {
         source.push_str("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     }
     source.push_str(include_str!("../../cl/common.cl"));
+    source.push_str(include_str!("../../cl/reduce.cl"));
     source.push_str(include_str!("../../cl/loads.cl"));
     source.push_str(include_str!("../../cl/matrix.cl"));
     source.push_str(include_str!("../../cl/usual.cl"));
