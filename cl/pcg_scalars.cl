@@ -44,9 +44,9 @@ INLINE_ Pcg_told_ pcg_scalars_(__global REAL *state, Pcg_before_ b, Total nus, T
     const REAL nu = VALUE_OF(nus), mu = VALUE_OF(mus);
 #if PAIRED
     const Total alphas = OVER(nus, mus), ratio = OVER(gammas, mus);
-    const REAL alpha = alphas.value;
-    const REAL left = fma(alpha, ratio.rest, alphas.rest * ratio.value);
-    const REAL beta = fma(alpha, ratio.value, (REAL)-1) + left, next = beta * nu;
+    const REAL alpha = VALUE_OF(alphas);
+    const REAL left = fma(alpha, REST_OF(ratio), REST_OF(alphas) * VALUE_OF(ratio));
+    const REAL beta = fma(alpha, VALUE_OF(ratio), (REAL)-1) + left, next = beta * nu;
 #else
     const REAL alpha = DIVIDE(nu, mu);
     const REAL product = alpha * gammas;
@@ -58,8 +58,8 @@ INLINE_ Pcg_told_ pcg_scalars_(__global REAL *state, Pcg_before_ b, Total nus, T
     state[PCG_ALPHA] = t.alpha = alpha;
 #if PAIRED
     const REAL part = 0.75f * FLT_EPSILON;
-    state[PCG_BESIDE] = t.beside = fma(alphas.rest < 0 ? -part : part, alpha, alpha);
-    state[PCG_TAKERS] = t.takers = DIVIDE(PCG_PATTERN * alphas.rest, t.beside - alpha);
+    state[PCG_BESIDE] = t.beside = fma(REST_OF(alphas) < 0 ? -part : part, alpha, alpha);
+    state[PCG_TAKERS] = t.takers = DIVIDE(PCG_PATTERN * REST_OF(alphas), t.beside - alpha);
 #endif
     state[PCG_BETA] = t.beta = next > 0 ? beta : 0;
     state[PCG_NEXT] = next;

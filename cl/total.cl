@@ -1,40 +1,36 @@
 /* Sums and maxima of partial results. Where sums are PAIRED, what rounding keeps from a sum is added
    up beside it. See src/kernel/total.rs, which does the same. */
 #if PAIRED
-typedef struct {
-    REAL value, rest;
-} Total;
-#define VALUE_OF(t) ((t).value)
-#define REST_OF(t) ((t).rest)
-INLINE_ Total total_(REAL value, REAL rest) {
-    Total t = {value, rest};
-    return t;
-}
+/* A vector, for rusticl of Mesa 24 and 25 loses a structure that takes the numbers of an array in turn. */
+typedef PASTE(REAL, 2) Total;
+#define VALUE_OF(t) ((t).s0)
+#define REST_OF(t) ((t).s1)
+#define total_(value, rest) ((Total)((value), (rest)))
 INLINE_ Total PLUS_PART(Total t, REAL x) {
-    const REAL sum = t.value + x, part = sum - t.value;
-    return total_(sum, t.rest + ((t.value - (sum - part)) + (x - part)));
+    const REAL sum = VALUE_OF(t) + x, part = sum - VALUE_OF(t);
+    return total_(sum, REST_OF(t) + ((VALUE_OF(t) - (sum - part)) + (x - part)));
 }
 INLINE_ Total PLUS_TOTAL(Total t, Total other) {
-    Total both = PLUS_PART(t, other.value);
-    both.rest = both.rest + other.rest;
+    Total both = PLUS_PART(t, VALUE_OF(other));
+    REST_OF(both) = REST_OF(both) + REST_OF(other);
     return both;
 }
-#define LARGEST_PART(t, x) total_(fmax((t).value, x), 0)
-#define LARGEST_TOTAL(t, other) total_(fmax((t).value, (other).value), 0)
+#define LARGEST_PART(t, x) total_(fmax(VALUE_OF(t), x), 0)
+#define LARGEST_TOTAL(t, other) total_(fmax(VALUE_OF(t), VALUE_OF(other)), 0)
 INLINE_ Total settled_(Total t) {
-    const REAL value = t.value + t.rest;
-    return total_(value, t.rest - (value - t.value));
+    const REAL value = VALUE_OF(t) + REST_OF(t);
+    return total_(value, REST_OF(t) - (value - VALUE_OF(t)));
 }
 /* a / b, both settled, with what its rounding keeps. */
 INLINE_ Total OVER(Total a, Total b) {
-    const REAL value = DIVIDE(a.value, b.value);
-    const REAL left = fma(-value, b.value, a.value) + fma(-value, b.rest, a.rest);
-    return settled_(total_(value, DIVIDE(left, b.value)));
+    const REAL value = DIVIDE(VALUE_OF(a), VALUE_OF(b));
+    const REAL left = fma(-value, VALUE_OF(b), VALUE_OF(a)) + fma(-value, REST_OF(b), REST_OF(a));
+    return settled_(total_(value, DIVIDE(left, VALUE_OF(b))));
 }
 /* Lane l before it takes parts: 0, and its rest where the parts are lanes, whose rests follow. */
 #define BEGIN_(parts, l, rests) total_(0, (l) < (rests) ? (parts)[TOTAL_LANES + (l)] : 0)
 #define KEEP_(lanes, l, t)                                                  \
-    ((lanes)[l] = (t).value, (lanes)[TOTAL_LANES + (l)] = (t).rest)
+    ((lanes)[l] = VALUE_OF(t), (lanes)[TOTAL_LANES + (l)] = REST_OF(t))
 #else
 typedef REAL Total;
 #define VALUE_OF(t) (t)

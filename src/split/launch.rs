@@ -140,7 +140,8 @@ impl<T: Real> Engine<T> {
         let mut long = small.clone();
         long.retain(|k| t.long_registers.is_some() && is_small(&k.shape));
         let mut parts = kernels.to_vec();
-        parts.retain(|k| t.together.is_some() && leg::PARTS.contains(&k.name));
+        let legs = t.together.is_some() && device.info.compiles_legs();
+        parts.retain(|k| legs && leg::PARTS.contains(&k.name));
         if parts.len() < leg::PARTS.len() {
             parts.clear();
         }

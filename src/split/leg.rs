@@ -18,6 +18,7 @@ use super::site::Site;
 use crate::kernel::Real;
 use crate::kernel::pcg_scalars::LENGTH;
 use crate::node::memory::Arg;
+use crate::node::opencl::DeviceInfo;
 use crate::node::{BLOCK, Buffer, Device};
 use crate::sparse::Sell;
 use crate::{Error, Result};
@@ -34,12 +35,23 @@ pub(super) const NAME: &str = "pcg_leg_kernel";
 const PATIENCE: [u32; 2] = [1 << 14, 1 << 24];
 /// The same of cores, which ask much more often and may have other work.
 const SOFTWARE_PATIENCE: [u32; 2] = [1 << 22, 1 << 30];
+/// What PoCL calls itself.
+const POCL: &str = "Portable Computing Language";
 /// Numbers of the room.
 const ROOM: usize = 128;
 /// Where the room says that a group has given up: see `cl/pcg_leg.cl`.
 const STUCK: usize = 1;
 /// Where sums begin that are not there yet.
 const QUARTERS: usize = 64;
+
+impl DeviceInfo {
+    /// Whether its compiler takes the kernel of a leg, which has barriers in loops around other loops: on
+    /// it PoCL 5.0 aborts and what 6.0 makes of it faults; 3.1 is right. No other driver is known to fail.
+    pub(crate) fn compiles_legs(&self) -> bool {
+        let release = self.driver.split('.').next().unwrap_or_default();
+        self.platform != POCL || release.parse::<u32>().is_ok_and(|n| n < 4)
+    }
+}
 
 /// The legs of a solver.
 pub struct Legs<T: Real> {
@@ -112,6 +124,10 @@ impl<T: Real> Engine<T> {
             return Ok(None);
         };
         let Some(kernel) = program.leg()? else {
+            log::info!(
+                "{}: its compiler cannot do iterations in one launch, so that they are launched one by one",
+                d.info.name
+            );
             return Ok(None);
         };
         let mut room = self.node.buffer(ROOM)?;

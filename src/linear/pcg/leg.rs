@@ -67,7 +67,7 @@ mod tests {
     use crate::kernel::Real;
     use crate::linear::pcg::watch::tests::laplacian;
     use crate::linear::{Pcg, Solution};
-    use crate::node::tuning::tests::launched;
+    use crate::node::tuning::tests::{device, launched};
     use crate::node::{Config, DeviceChoice, MemoryKind, Tuning, opencl};
     use crate::split::{Engine, Policy};
 
@@ -90,7 +90,9 @@ mod tests {
     fn devices() -> impl Iterator<Item = opencl::DeviceInfo> {
         let all = opencl::devices().unwrap_or_default().into_iter();
         let together = |d: &opencl::DeviceInfo| Tuning::of(d).unwrap().together.is_some();
-        all.filter(move |d| together(d) && d.fp64 && d.offers(MemoryKind::Discrete))
+        all.filter(move |d| {
+            d.compiles_legs() && together(d) && d.fp64 && d.offers(MemoryKind::Discrete)
+        })
     }
 
     /// A solve from 0 with 1 in every row, whose vectors go as soon as it has returned.
@@ -210,11 +212,26 @@ mod tests {
     }
 
     #[test]
+    fn compilers_that_fail_on_legs_are_not_given_them() {
+        let mut pocl = device("cpu", "basic");
+        assert!(pocl.compiles_legs());
+        pocl.platform = "Portable Computing Language".into();
+        for (driver, takes) in [("3.1+debian", true), ("5.0+debian", false), ("", false)] {
+            pocl.driver = driver.into();
+            assert_eq!(pocl.compiles_legs(), takes, "{driver}");
+        }
+    }
+
+    #[test]
     fn groups_of_any_device_may_run_together() {
         // PoCL 3.1 mixes up what larger groups add on 32-bit ARM.
         let mixed_up = cfg!(target_arch = "arm");
         if mixed_up || !opencl::devices().is_ok_and(|all| !all.is_empty()) {
             return eprintln!("SKIPPED: no device");
+        }
+        let all = opencl::devices().unwrap();
+        for d in all.iter().filter(|d| !d.compiles_legs()) {
+            eprintln!("SKIPPED on {}: {} {}", d.name, d.platform, d.driver);
         }
         // More groups than run at once are found out; of a software device, one does.
         let launch = "vector = 1\nrows = \"vector\"\nadding = 1\nwaits = true\ntogether = 3";
