@@ -46,7 +46,8 @@ const QUARTERS: usize = 64;
 
 impl DeviceInfo {
     /// Whether its compiler takes the kernel of a leg, which has barriers in loops around other loops: on
-    /// it PoCL 5.0 aborts and what 6.0 makes of it faults; 3.1 is right. No other driver is known to fail.
+    /// it PoCL 5.0 aborts and what 6.0 makes of it faults; 3.1 is right, 4 was not tried. No other driver is
+    /// known to fail.
     pub(crate) fn compiles_legs(&self) -> bool {
         let release = self.driver.split('.').next().unwrap_or_default();
         self.platform != POCL || release.parse::<u32>().is_ok_and(|n| n < 4)

@@ -148,7 +148,7 @@ fn what_makes_no_sense_is_refused() {
 #[test]
 fn memory_that_a_device_lacks_is_refused() {
     let folder = Folder::new();
-    // Rusticl's software device has no double precision, and no fine-grain SVM up to Mesa 23.
+    // Rusticl's software device has no double precision, and in Mesa 22.3 no fine-grain SVM, which 24.0 has.
     let rusticl = |mut command: Command| said(command.env("RUSTICL_ENABLE", "llvmpipe"));
     let mut list = Command::new(env!("CARGO_BIN_EXE_couloir"));
     list.arg("devices").stdin(Stdio::null());
