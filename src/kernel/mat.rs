@@ -7,8 +7,7 @@
 use super::affine::{sums_of, within};
 use super::group::{Group, WIDTH};
 use super::reading::Reading;
-use super::steps::{copied, fetch_edge, is_long, places, steps};
-use super::stream::prefetch_second;
+use super::steps::{copied, fetch_edge, is_long, steps};
 use super::{MAX_PLANES, Real};
 
 /// Rows per slice: bits of a step's mask.
@@ -146,6 +145,8 @@ pub(super) struct Block<'a> {
     pub(super) full: bool,
     /// Rows without an entry have no place in a step.
     pub(super) packed: bool,
+    /// Some columns are to be asked for ahead: see [`FAR`].
+    pub(super) far: bool,
     /// Mask and base of each step.
     pub(super) steps: &'a [[u32; 2]],
     /// First value.
@@ -170,42 +171,10 @@ impl<'a, T: Real> Mat<'a, T> {
             short,
             full: wide & FULL != 0,
             packed: wide & PACKED != 0,
+            far: wide & FAR != 0,
             steps: bytemuck::cast_slice(steps),
             value: value as usize,
             differences: at as usize + steps.len(),
-        }
-    }
-
-    /// Asks for `x` at the columns of the slice of row `i`, if there is one, that are too far apart
-    /// for 16 bits: no pattern that a processor would see leads there. A first-level cache soon has
-    /// all the misses under way that it can have; the second one has room for more (tetrahedra in
-    /// random order, 200K: without, into the first level, into the second 2.8, 2.3, 1.9 ms on a Zen 4
-    /// by AVX2, 2.4, 2.6, 1.8 ms on a Zen 5 by AVX-512, there 1.6M 41, 48, 18 ms: `couloir bench spmv
-    /// --matrix tet:N --order random --where cpu --device none --threads 1 --flush`). What this cache
-    /// holds is not asked for (Xeon by AVX-512 with 2 MiB of it, the same without `--flush`: 100K
-    /// 0.59 -> 0.37 ms, 200K 1.16 -> 0.93; with it 200K 1.90 -> 1.75). Where matrices
-    /// stay out of the outer caches, see `once.rs`.
-    #[inline(always)]
-    pub(super) fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
-        if self.slices.get(i / SLICE).is_none_or(|s| s[3] & FAR == 0) {
-            return;
-        }
-        let b = self.block(i);
-        let (short, wide) = b.steps[b.ones..].split_at(b.short - b.ones);
-        let mut halves = 2 * b.differences;
-        for &[mask, _] in short {
-            halves += places(mask, b.packed);
-        }
-        let mut d = halves.div_ceil(2);
-        for &[mask, base] in wide {
-            let end = d + places(mask, b.packed);
-            for &difference in &self.index[d..end] {
-                let column = (i as u32).wrapping_add(base).wrapping_add(difference);
-                for x in x {
-                    prefetch_second(x, column as usize);
-                }
-            }
-            d = end;
         }
     }
 
@@ -245,12 +214,15 @@ impl<'a, T: Real> Mat<'a, T> {
         for p in 0..P {
             v[p] = self.planes[planes[p]];
         }
-        self.fetch_scattered(i + SLICE, x);
         let b = self.block(i);
         let (packed, mut d) = (b.packed, 2 * b.differences);
         let (regular_steps, rest) = b.steps.split_at(b.ones);
         let (affine, ones) = regular_steps.split_at(b.affine);
         let (short, wide) = rest.split_at(b.short - b.ones);
+        let by_groups = T::ONCE && b.far && !packed;
+        if !by_groups {
+            self.fetch_scattered(i, x);
+        }
         if !b.full && !within(regular_steps, i, x) {
             return self.row_by_row::<Q, P, X, S>(planes, x, i, &s);
         }
@@ -280,6 +252,9 @@ impl<'a, T: Real> Mat<'a, T> {
                 &s,
             );
             d = d.div_ceil(2);
+            if by_groups {
+                return self.scattered::<Q, P, X, S>(wide, d, i, v, value, x, &s);
+            }
             s = steps::<T, Q, u32, P, X, S, false>(
                 wide, packed, self.index, &mut d, i, v, &mut value, x, &s,
             );

@@ -21,6 +21,7 @@ pub mod reading;
 pub mod real;
 pub mod rows;
 pub mod scalars;
+mod scattered;
 pub mod simd;
 mod single;
 pub mod slice;

@@ -1,12 +1,12 @@
 //! A slice of a matrix read group by group, its sums in registers all the while: for kernels that
 //! have so many sums per row that all groups' do not fit at once.
 
+use super::Real;
 use super::affine::within;
 use super::columns::{ALL, Difference, gather, one, values, window};
 use super::group::{Group, WIDTH};
 use super::mat::{Block, Mat, Terms};
 use super::steps::{or, places};
-use super::{Real, SLICE};
 
 /// A slice of a matrix, and the vectors that its columns gather.
 pub struct Slice<'a, T, const X: usize> {
@@ -25,7 +25,7 @@ impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
         for x in x {
             assert!(x.len() >= mat.cols);
         }
-        mat.fetch_scattered(i + SLICE, x);
+        mat.fetch_scattered(i, x);
         let block = mat.block(i);
         Self {
             inside: block.full || within(&block.steps[..block.ones], i, x),

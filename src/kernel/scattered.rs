@@ -1,0 +1,131 @@
+//! The steps of a slice whose columns are too far apart for 16 bits: no pattern that a processor would see
+//! leads there, so they are asked for ahead of time, where the vector is large enough for it to pay.
+
+use super::Real;
+use super::columns::{ALL, ahead, gather, values};
+use super::group::WIDTH;
+use super::mat::{FAR, GROUPS, Mat, SLICE, Sums, Terms};
+use super::steps::{copied, or, places};
+use super::stream::{prefetch, prefetch_once, prefetch_second};
+
+/// Slices between the one that is read and the one whose columns numbers of `once.rs` ask for.
+const AHEAD: usize = 2;
+
+/// What of a slice is not asked for yet.
+struct Asking<'a> {
+    /// Mask and base of each step.
+    steps: &'a [[u32; 2]],
+    /// Differences, from the first step's on.
+    differences: &'a [u32],
+    is_packed: bool,
+    /// First row.
+    row: u32,
+}
+
+impl Asking<'_> {
+    /// Asks for `x` at the columns of the next `steps`, into the first cache or the second.
+    #[inline(always)]
+    fn ask<T: Real, const X: usize, const FIRST: bool>(&mut self, steps: usize, x: [&[T]; X]) {
+        let (now, later) = self.steps.split_at(steps.min(self.steps.len()));
+        for &[mask, base] in now {
+            let (own, rest) = self.differences.split_at(places(mask, self.is_packed));
+            for &difference in own {
+                let column = self.row.wrapping_add(base).wrapping_add(difference);
+                for x in x {
+                    if FIRST {
+                        prefetch(x, column as usize);
+                    } else {
+                        prefetch_second(x, column as usize);
+                    }
+                }
+            }
+            self.differences = rest;
+        }
+        self.steps = later;
+    }
+}
+
+impl<'a, T: Real> Mat<'a, T> {
+    /// What is to be asked for of the slice of row `i`, if there is one.
+    #[inline(always)]
+    fn asking(&self, i: usize) -> Option<Asking<'a>> {
+        self.slices.get(i / SLICE).filter(|s| s[3] & FAR != 0)?;
+        let b = self.block(i);
+        let (short, wide) = b.steps[b.ones..].split_at(b.short - b.ones);
+        let mut halves = 2 * b.differences;
+        for &[mask, _] in short {
+            halves += places(mask, b.packed);
+        }
+        Some(Asking {
+            steps: wide,
+            differences: &self.index[halves.div_ceil(2)..],
+            is_packed: b.packed,
+            row: i as u32,
+        })
+    }
+
+    /// Asks for `x` at the columns of the slice after that of row `i`. A first-level cache soon has all
+    /// the misses under way that it can have; the second one has room for more (tetrahedra in random
+    /// order, 200K on a Zen 4 by AVX2: without, into the first level, into the second 2.8, 2.3, 1.9 ms:
+    /// `couloir bench spmv --matrix tet:N --order random --where cpu --device none --threads 1 --flush`).
+    /// What this cache holds is not asked for (Xeon by AVX-512 with 2 MiB of it, the same without
+    /// `--flush`: 100K 0.59 -> 0.37 ms, 200K 1.16 -> 0.93; with it 200K 1.90 -> 1.75). Where matrices
+    /// stay out of the outer caches, see `once.rs` and [`scattered`](Self::scattered).
+    #[inline(always)]
+    pub(super) fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
+        if let Some(mut asking) = self.asking(i + SLICE) {
+            asking.ask::<T, X, false>(usize::MAX, x);
+        }
+    }
+
+    /// `s` with the terms of these `wide` steps, none of them packed, whose values begin at `value` and
+    /// differences at `d`: group by group, each of which first asks for its share of the columns of a
+    /// later slice. In small portions, requests into the first cache are not lost, and come sooner than
+    /// by the second.
+    ///
+    /// Zen 5 with 32 MiB of last cache, `couloir bench K --matrix tet:1600000 --order random --where cpu
+    /// --device none --threads T`, medians in turns, [`fetch_scattered`](Self::fetch_scattered) -> this:
+    /// `spmv` 8.2 -> 6.7 ms, by two threads 4.2 -> 3.4, with `--flush` 9.3 -> 7.3 and 4.4 -> 3.8; `pcg`
+    /// 9.1 -> 8.0 and 5.4 -> 4.4. One and three slices ahead with `--flush` 7.9 and 8.5, two 7.0. It costs
+    /// where memory alone holds the vector: `spmv` of 6.4M (51 MB) by two threads 34.0 -> 36.3.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn scattered<
+        Q: Terms<T, P, X, S>,
+        const P: usize,
+        const X: usize,
+        const S: usize,
+    >(
+        &self,
+        wide: &[[u32; 2]],
+        d: usize,
+        i: usize,
+        planes: [&[T]; P],
+        value: usize,
+        x: [&[T]; X],
+        before: &Sums<T, S>,
+    ) -> Sums<T, S> {
+        let mut s = copied(before);
+        let mut asking = self.asking(i + AHEAD * SLICE);
+        let share = asking
+            .as_ref()
+            .map_or(0, |a| a.steps.len().div_ceil(GROUPS));
+        let later = ahead::<T>() * size_of::<T>() / size_of::<u32>();
+        for g in 0..GROUPS {
+            if let Some(asking) = &mut asking {
+                asking.ask::<T, X, true>(share, x);
+            }
+            let mut sum = s[g];
+            for (k, &[mask, base]) in wide.iter().enumerate() {
+                let at = k * SLICE + g * WIDTH;
+                prefetch_once(self.index, d + at + later);
+                let base = (i as u32).wrapping_add(base);
+                let v = values::<T, P, true, false>(planes, value + at, ALL);
+                let xs = gather::<T, u32, X, true>(x, base, self.index, d + at, ALL);
+                sum = or(mask >> (g * WIDTH), Q::add(v, xs, sum), sum);
+            }
+            s[g] = sum;
+        }
+        s
+    }
+}
