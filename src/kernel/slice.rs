@@ -19,7 +19,7 @@ pub struct Slice<'a, T, const X: usize> {
 }
 
 impl<'a, T: Real, const X: usize> Slice<'a, T, X> {
-    /// Rows `i .. i + SLICE`; `i` is a multiple of [`SLICE`].
+    /// Rows `i .. i + SLICE`; `i` is a multiple of [`SLICE`](super::SLICE).
     #[inline(always)]
     pub fn new(mat: Mat<'a, T>, x: [&'a [T]; X], i: usize) -> Self {
         for x in x {
