@@ -219,6 +219,7 @@ impl<'a, T: Real> Mat<'a, T> {
         let (regular_steps, rest) = b.steps.split_at(b.ones);
         let (affine, ones) = regular_steps.split_at(b.affine);
         let (short, wide) = rest.split_at(b.short - b.ones);
+        // `scattered` asks for columns itself.
         let by_groups = T::ONCE && b.far && !packed;
         if !by_groups {
             self.fetch_scattered(i, x);

@@ -8,7 +8,7 @@ use super::mat::{FAR, GROUPS, Mat, SLICE, Sums, Terms};
 use super::steps::{copied, or, places};
 use super::stream::{prefetch, prefetch_once, prefetch_second};
 
-/// Slices between the one that is read and the one whose columns numbers of `once.rs` ask for.
+/// By how many slices [`Mat::scattered`] asks ahead of the one that it reads.
 const AHEAD: usize = 2;
 
 /// What of a slice is not asked for yet.
@@ -46,7 +46,7 @@ impl Asking<'_> {
 }
 
 impl<'a, T: Real> Mat<'a, T> {
-    /// What is to be asked for of the slice of row `i`, if there is one.
+    /// What is to be asked for of the slice of row `i`, if there is such a slice and it is [`FAR`].
     #[inline(always)]
     fn asking(&self, i: usize) -> Option<Asking<'a>> {
         self.slices.get(i / SLICE).filter(|s| s[3] & FAR != 0)?;
@@ -80,8 +80,7 @@ impl<'a, T: Real> Mat<'a, T> {
 
     /// `s` with the terms of these `wide` steps, none of them packed, whose values begin at `value` and
     /// differences at `d`: group by group, each of which first asks for its share of the columns of a
-    /// later slice. In small portions, requests into the first cache are not lost, and come sooner than
-    /// by the second.
+    /// later slice, into the first cache. A row that lacks an entry has another's column, so all are read.
     ///
     /// Zen 5 with 32 MiB of last cache, `couloir bench K --matrix tet:1600000 --order random --where cpu
     /// --device none --threads T`, medians in turns, [`fetch_scattered`](Self::fetch_scattered) -> this:
