@@ -159,7 +159,7 @@ pub enum Ordering {
     /// As they come.
     #[default]
     None,
-    /// By length, then reverse Cuthill-McKee: [`Csr::reordered`].
+    /// Reverse Cuthill-McKee, rows by length where that pays: [`Csr::reordered`].
     Rcm,
     /// By lot, always the same: the worst case.
     Random,
