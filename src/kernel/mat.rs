@@ -220,7 +220,7 @@ impl<'a, T: Real> Mat<'a, T> {
         let (affine, ones) = regular_steps.split_at(b.affine);
         let (short, wide) = rest.split_at(b.short - b.ones);
         // `scattered` asks for columns itself.
-        let by_groups = T::ONCE && b.far && !packed;
+        let by_groups = (T::ONCE || T::WIDE && X == 1) && b.far && !packed;
         if !by_groups {
             self.fetch_scattered(i, x);
         }

@@ -69,8 +69,8 @@ impl<'a, T: Real> Mat<'a, T> {
     /// order, 200K on a Zen 4 by AVX2: without, into the first level, into the second 2.8, 2.3, 1.9 ms:
     /// `couloir bench spmv --matrix tet:N --order random --where cpu --device none --threads 1 --flush`).
     /// What this cache holds is not asked for (Xeon by AVX-512 with 2 MiB of it, the same without
-    /// `--flush`: 100K 0.59 -> 0.37 ms, 200K 1.16 -> 0.93; with it 200K 1.90 -> 1.75). Where matrices
-    /// stay out of the outer caches, see `once.rs` and [`scattered`](Self::scattered).
+    /// `--flush`: 100K 0.59 -> 0.37 ms, 200K 1.16 -> 0.93; with it 200K 1.90 -> 1.75). By AVX-512 slices
+    /// that are not packed are left to [`scattered`](Self::scattered).
     #[inline(always)]
     pub(super) fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
         if let Some(mut asking) = self.asking(i + SLICE) {
@@ -80,13 +80,20 @@ impl<'a, T: Real> Mat<'a, T> {
 
     /// `s` with the terms of these `wide` steps, none of them packed, whose values begin at `value` and
     /// differences at `d`: group by group, each of which first asks for its share of the columns of a
-    /// later slice, into the first cache. A row that lacks an entry has another's column, so all are read.
+    /// later slice; into the first cache, of [`Once`](super::once::Once) numbers, else into the second. A
+    /// row that lacks an entry has another's column, so all are read.
     ///
-    /// Zen 5 with 32 MiB of last cache, `couloir bench K --matrix tet:1600000 --order random --where cpu
+    /// Into the first: Zen 5 with 32 MiB of last cache, `couloir bench K --matrix tet:1600000 --order random --where cpu
     /// --device none --threads T`, medians in turns, [`fetch_scattered`](Self::fetch_scattered) -> this:
     /// `spmv` 8.2 -> 6.7 ms, by two threads 4.2 -> 3.4, with `--flush` 9.3 -> 7.3 and 4.4 -> 3.8; `pcg`
     /// 9.1 -> 8.0 and 5.4 -> 4.4. One and three slices ahead with `--flush` 7.9 and 8.5, two 7.0. It costs
     /// where memory alone holds the vector: `spmv` of 6.4M (51 MB) by two threads 34.0 -> 36.3.
+    ///
+    /// Into the second: a Xeon (family 6, model 167) with 2 MiB of it and 480 MiB of last cache, the same
+    /// commands: `spmv` 29.7 -> 24.0 ms, by two threads 14.1 -> 10.7, with `--flush` 30.2 -> 24.4 and 14.8
+    /// -> 11.2; `pcg` 33.8 -> 26.6 and 16.8 -> 13.4. One slice ahead, two, four, with `--flush` 24.3, 24.0,
+    /// 24.5; into the first cache 25.8, 26.0, 26.7; nothing asked for 27.3. Of several vectors it would
+    /// cost (`gspmv` 122 -> 138), so they are asked for in one burst. Not measured on a Zen 4.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub(super) fn scattered<
@@ -111,13 +118,19 @@ impl<'a, T: Real> Mat<'a, T> {
             .map_or(0, |a| a.steps.len().div_ceil(GROUPS));
         let later = ahead::<T>() * size_of::<T>() / size_of::<u32>();
         for g in 0..GROUPS {
-            if let Some(asking) = &mut asking {
-                asking.ask::<T, X, true>(share, x);
+            match &mut asking {
+                Some(asking) if T::ONCE => asking.ask::<T, X, true>(share, x),
+                Some(asking) => asking.ask::<T, X, false>(share, x),
+                None => {}
             }
             let mut sum = s[g];
             for (k, &[mask, base]) in wide.iter().enumerate() {
                 let at = k * SLICE + g * WIDTH;
-                prefetch_once(self.index, d + at + later);
+                if T::ONCE {
+                    prefetch_once(self.index, d + at + later);
+                } else {
+                    prefetch(self.index, d + at + later);
+                }
                 let base = (i as u32).wrapping_add(base);
                 let v = values::<T, P, true, false>(planes, value + at, ALL);
                 let xs = gather::<T, u32, X, true>(x, base, self.index, d + at, ALL);
