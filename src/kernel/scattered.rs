@@ -83,8 +83,9 @@ impl<'a, T: Real> Mat<'a, T> {
     /// later slice; into the first cache, of [`Once`](super::once::Once) numbers, else into the second. A
     /// row that lacks an entry has another's column, so all are read.
     ///
-    /// Into the first: Zen 5 with 32 MiB of last cache, `couloir bench K --matrix tet:1600000 --order random --where cpu
-    /// --device none --threads T`, medians in turns, [`fetch_scattered`](Self::fetch_scattered) -> this:
+    /// Into the first: Zen 5 with 32 MiB of last cache, `couloir bench K --matrix tet:1600000 --order
+    /// random --where cpu --device none --threads T`, medians in turns,
+    /// [`fetch_scattered`](Self::fetch_scattered) -> this:
     /// `spmv` 8.2 -> 6.7 ms, by two threads 4.2 -> 3.4, with `--flush` 9.3 -> 7.3 and 4.4 -> 3.8; `pcg`
     /// 9.1 -> 8.0 and 5.4 -> 4.4. One and three slices ahead with `--flush` 7.9 and 8.5, two 7.0. It costs
     /// where memory alone holds the vector: `spmv` of 6.4M (51 MB) by two threads 34.0 -> 36.3.

@@ -58,9 +58,9 @@ impl Csr {
     /// as it is, whose few short rows stay beside their neighbours, as suits cells of one kind; that of
     /// the three by which a product moves the fewest bytes.
     ///
-    /// Tetrahedra as they are, for by length: `couloir bench K --matrix tet:1600000 --order rcm --where cpu
-    /// --device none --threads 1` on a Xeon, `pcg` 6.2 -> 5.5 ms, `gspmv` 11.1 -> 10.0, `spmv --flush` 6.7
-    /// -> 6.6; an iteration of 6.4 million on an H100 208 -> 205 us.
+    /// Tetrahedra in that order with rows by length -> as it is: `couloir bench K --matrix tet:1600000
+    /// --order rcm --where cpu --device none --threads 1` on a Xeon, `pcg` 6.2 -> 5.5 ms, `gspmv` 11.1 ->
+    /// 10.0, `spmv --flush` 6.7 -> 6.6; an iteration of 6.4 million on an H100 208 -> 205 us.
     ///
     /// # Errors
     /// [`Error::Input`] if the matrix is not square; more than 2^32 entries.
