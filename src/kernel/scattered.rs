@@ -70,7 +70,8 @@ impl<'a, T: Real> Mat<'a, T> {
     /// `couloir bench spmv --matrix tet:N --order random --where cpu --device none --threads 1 --flush`).
     /// What this cache holds is not asked for (Xeon by AVX-512 with 2 MiB of it, the same without
     /// `--flush`: 100K 0.59 -> 0.37 ms, 200K 1.16 -> 0.93; with it 200K 1.90 -> 1.75). By AVX-512 slices
-    /// that are not packed are left to [`scattered`](Self::scattered).
+    /// that are not packed, for one vector, are left to [`scattered`](Self::scattered), and so are those of
+    /// matrices that stay out of the outer caches: see `once.rs`.
     #[inline(always)]
     pub(super) fn fetch_scattered<const X: usize>(&self, i: usize, x: [&[T]; X]) {
         if let Some(mut asking) = self.asking(i + SLICE) {
@@ -92,9 +93,10 @@ impl<'a, T: Real> Mat<'a, T> {
     ///
     /// Into the second: a Xeon (family 6, model 167) with 2 MiB of it and 480 MiB of last cache, the same
     /// commands: `spmv` 29.7 -> 24.0 ms, by two threads 14.1 -> 10.7, with `--flush` 30.2 -> 24.4 and 14.8
-    /// -> 11.2; `pcg` 33.8 -> 26.6 and 16.8 -> 13.4. One slice ahead, two, four, with `--flush` 24.3, 24.0,
-    /// 24.5; into the first cache 25.8, 26.0, 26.7; nothing asked for 27.3. Of several vectors it would
-    /// cost (`gspmv` 122 -> 138), so they are asked for in one burst. Not measured on a Zen 4.
+    /// -> 11.2; `pcg` 33.8 -> 26.6 and 16.8 -> 13.4. By trial builds, with `--flush`, one slice ahead, two,
+    /// four 24.3, 24.0, 24.5; into the first cache 25.8, 26.0, 26.7; nothing asked for 27.3. Of several
+    /// vectors it would cost (`gspmv` 122 -> 138), so they are asked for in one burst. Not measured on a
+    /// Zen 4.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub(super) fn scattered<
