@@ -1,6 +1,6 @@
 /* Shared by all kernels. Constants given by -D:
    REAL     float or double
-   VECTOR   rows per vector instruction: 1, 2, 4, 8
+   VECTOR   rows per vector instruction, or two: 1, 2, 4, 8, 16
    ITEM     rows per work-item: VECTOR, or BLOCK
    BLOCK    rows per block; every row count is a multiple of it
    LANES    partial sums per block

@@ -13,7 +13,7 @@
 #define ROWS_OF_(i) ((uint)(i))
 #define TO_REAL_ PASTE(convert_, REAL)
 #else
-__constant uint PLACE_[] = {0, 1, 2, 3, 4, 5, 6, 7};
+__constant uint PLACE_[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 #define ROWS_OF_(i) ((uint)(i) + PASTE(vload, VECTOR)(0, PLACE_))
 #define TO_REAL_ PASTE(PASTE(convert_, REAL), VECTOR)
 #endif

@@ -82,6 +82,7 @@
 #define PAIRWISE_2(v, OP) OP((v).lo, (v).hi)
 #define PAIRWISE_4(v, OP) PAIRWISE_2(OP((v).lo, (v).hi), OP)
 #define PAIRWISE_8(v, OP) PAIRWISE_4(OP((v).lo, (v).hi), OP)
+#define PAIRWISE_16(v, OP) PAIRWISE_8(OP((v).lo, (v).hi), OP)
 #else
 #define REDUCTION_0(s) __local REAL s[BLOCK]
 /* A group is a block; the first group of a launch need not be the first block. */

@@ -15,7 +15,7 @@ const VARIABLE: &str = "COULOIR_TUNING";
 /// Launch parameters of a device, all passed to kernels as `-D` constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// Rows that one vector instruction handles (1, 2, 4, 8).
+    /// Rows that one vector instruction handles, or two (1, 2, 4, 8, 16).
     pub vector: usize,
     /// Rows per work-item: `vector`, or a whole block.
     pub item: usize,
@@ -130,9 +130,9 @@ fn entries(text: &str, name: &str) -> Result<Vec<Entry>> {
     let wrong = |what: String| Error::input(name, what, "see the comments of cl/tuning.toml");
     let file: File = input::decode(text, Path::new(name))?.value;
     for e in &file.device {
-        if ![1, 2, 4, 8].contains(&e.vector) {
+        if ![1, 2, 4, 8, 16].contains(&e.vector) {
             let what = format!(
-                "device \"{}\": vector = {} is not 1, 2, 4 or 8",
+                "device \"{}\": vector = {} is not 1, 2, 4, 8 or 16",
                 e.part, e.vector
             );
             return Err(wrong(what));
@@ -321,6 +321,8 @@ pub(crate) mod tests {
         assert_eq!(of(BUILT_IN, &none).item, BLOCK);
         let pocl = Tuning::of(&device("cpu", "basic-x86")).unwrap();
         assert_eq!((pocl.vector, pocl.item, pocl.group), (8, BLOCK, 1));
+        let masks = Tuning::of(&device("cpu", "basic-skylake-avx512-Intel")).unwrap();
+        assert_eq!((masks.vector, masks.item, masks.group), (16, BLOCK, 1));
     }
 
     #[test]

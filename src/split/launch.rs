@@ -229,6 +229,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], t: &Tuning) -> String {
     source.push_str(include_str!("../../cl/usual.cl"));
     source.push_str(include_str!("../../cl/tetrahedra.cl"));
     source.push_str(include_str!("../../cl/several.cl"));
+    source.push_str(include_str!("../../cl/masked.cl"));
     source.push_str(include_str!("../../cl/total.cl"));
     source.push_str(first::SOURCE);
     let scalars = scalars::list::<T>();

@@ -135,6 +135,18 @@ fn kernels_of_eight_rows_per_instruction() {
     );
 }
 
+/// As PoCL with AVX-512, whose masks take the rows by eight; without it, sixteen by single loads.
+#[test]
+fn kernels_of_sixteen_rows_at_once() {
+    if cfg!(not(target_arch = "x86_64")) {
+        return eprintln!("SKIPPED: no device on such a processor takes sixteen rows at once");
+    }
+    launched(
+        "kernels::kernels_of_sixteen_rows_at_once",
+        "vector = 16\nrows = \"block\"\n",
+    );
+}
+
 /// Checks the kernels with these launch parameters, which are fixed for a process: the test of that
 /// `name` runs itself in another.
 fn launched(name: &str, parameters: &str) {
