@@ -1,6 +1,6 @@
 /* Shared by all kernels. Constants given by -D:
    REAL     float or double
-   VECTOR   rows per vector instruction, or two: 1, 2, 4, 8, 16
+   VECTOR   rows of one vector instruction, or of two: 1, 2, 4, 8, 16
    ITEM     rows per work-item: VECTOR, or BLOCK
    BLOCK    rows per block; every row count is a multiple of it
    LANES    partial sums per block

@@ -1,10 +1,11 @@
 /* The entries of eight rows at once, or twice eight, by AVX-512, whose masks do at once what several.cl does
    row by row, for PoCL: part of EACH_ENTRY (matrix.cl). What a mask lacks is not read.
    PoCL 3.1, a core of a Xeon, `couloir bench K --matrix M --where device --device 0 --threads 1`, medians,
-   before this and several.cl's loops for each kind -> with both, sixteen rows at once: `spmv`
-   tet:1600000@rcm 8.73 -> 4.84 ms (the CPU's own path 4.79, 5.17), nodes:1000000@rcm 20.3 -> 17.6 (15.3,
-   16.3); `pcg` tet:1600000@rcm 8.71 -> 5.31, grid:100 3.02 -> 2.31; `gspmv` nodes:1000000 35.1 -> 27.0;
-   `step --rows 1000000` 366 -> 303. */
+   before this and the loops for each kind of several.cl -> with both, sixteen rows at once: `spmv`, of three
+   runs in turns, `tet:1600000 --order rcm` 8.6 -> 4.7 ms (the CPU's own path, --where cpu --device none, 5.1,
+   5.2), `nodes:1000000 --order rcm` 20.0 -> 16.3 (12.9, 13.4); of one, `pcg` `tet:1600000 --order rcm`
+   8.7 -> 5.3, `grid:100` 3.0 -> 2.3; `gspmv` `nodes:1000000` 35.1 -> 27.0; `step`, `--rows 1000000`,
+   366 -> 303. */
 #if MASKED_
 typedef PASTE(REAL, 8) Eight_;
 /* As the compiler's functions have them. */
@@ -84,14 +85,14 @@ INLINE_ Eight_ eight_gathered_(__global const REAL *x, const Entry *e, uint row)
     return select_(ROWS_(COLUMN_), mask, none);
 }
 #if VECTOR == 8
-INLINE_ realv value_(__global const REAL *p, const Entry *e) { return eight_values_(p, e, 0); }
-INLINE_ realv gather_(__global const REAL *x, const Entry *e) { return eight_gathered_(x, e, 0); }
+#define BY_EIGHTS_(of, p, e) of(p, e, 0)
 #else
+#define BY_EIGHTS_(of, p, e) (realv)(of(p, e, 0), of(p, e, 8))
+#endif
 INLINE_ realv value_(__global const REAL *p, const Entry *e) {
-    return (realv)(eight_values_(p, e, 0), eight_values_(p, e, 8));
+    return BY_EIGHTS_(eight_values_, p, e);
 }
 INLINE_ realv gather_(__global const REAL *x, const Entry *e) {
-    return (realv)(eight_gathered_(x, e, 0), eight_gathered_(x, e, 8));
+    return BY_EIGHTS_(eight_gathered_, x, e);
 }
-#endif
 #endif

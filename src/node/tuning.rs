@@ -15,7 +15,7 @@ const VARIABLE: &str = "COULOIR_TUNING";
 /// Launch parameters of a device, all passed to kernels as `-D` constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// Rows that one vector instruction handles, or two (1, 2, 4, 8, 16).
+    /// Rows of one vector instruction, or of two (1, 2, 4, 8, 16).
     pub vector: usize,
     /// Rows per work-item: `vector`, or a whole block.
     pub item: usize,
