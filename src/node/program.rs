@@ -21,11 +21,22 @@ pub struct Program {
 
 impl Program {
     /// Compiles `source` with `options`, or takes the binary that an earlier run left in `cache`
-    /// for the same source, options, device and driver.
+    /// for the same source, options, device and driver. Where the driver keeps what it compiles
+    /// ([`DeviceInfo::keeps_kernels`]) that is left to it.
     ///
     /// # Errors
     /// [`Error::Device`] with the build log.
     pub fn build(
+        device: &Device,
+        source: &str,
+        options: &str,
+        cache: Option<&Path>,
+    ) -> Result<Self> {
+        let cache = cache.filter(|_| !device.info.keeps_kernels());
+        Self::build_in(device, source, options, cache)
+    }
+
+    fn build_in(
         device: &Device,
         source: &str,
         options: &str,
@@ -256,8 +267,9 @@ mod tests {
     fn binaries_are_kept_and_used_again() {
         on_each_device(|device| {
             let folder = Folder::new("kept");
-            let build =
-                |source, options| Program::build(device, source, options, Some(&folder.0)).unwrap();
+            let build = |source, options| {
+                Program::build_in(device, source, options, Some(&folder.0)).unwrap()
+            };
             build(A, OPTIONS);
             let [a] = &folder.files()[..] else {
                 panic!("{:?}", folder.files());
@@ -281,7 +293,7 @@ mod tests {
     fn binaries_that_are_broken_are_compiled_anew() {
         on_each_device(|device| {
             let folder = Folder::new("broken");
-            let build = || Program::build(device, A, OPTIONS, Some(&folder.0)).unwrap();
+            let build = || Program::build_in(device, A, OPTIONS, Some(&folder.0)).unwrap();
             build();
             let file = &folder.files()[0];
             let whole = std::fs::read(file).unwrap();
@@ -307,7 +319,7 @@ mod tests {
             let file = Folder::new("file");
             std::fs::write(&file.0, "in the way").unwrap();
             for cache in [file.0.join("kernels"), PathBuf::from("/proc/couloir")] {
-                let program = Program::build(device, A, OPTIONS, Some(&cache)).unwrap();
+                let program = Program::build_in(device, A, OPTIONS, Some(&cache)).unwrap();
                 assert!(program.kernel("a").is_ok());
             }
             std::fs::remove_file(&file.0).unwrap();

@@ -35,8 +35,6 @@ pub(super) const NAME: &str = "pcg_leg_kernel";
 const PATIENCE: [u32; 2] = [1 << 14, 1 << 24];
 /// The same of cores, which ask much more often and may have other work.
 const SOFTWARE_PATIENCE: [u32; 2] = [1 << 22, 1 << 30];
-/// What PoCL calls itself.
-const POCL: &str = "Portable Computing Language";
 /// Numbers of the room.
 const ROOM: usize = 128;
 /// Where the room says that a group has given up: see `cl/pcg_leg.cl`.
@@ -50,7 +48,7 @@ impl DeviceInfo {
     /// known to fail.
     pub(crate) fn compiles_legs(&self) -> bool {
         let release = self.driver.split('.').next().unwrap_or_default();
-        self.platform != POCL || release.parse::<u32>().is_ok_and(|n| n < 4)
+        !self.is_pocl() || release.parse::<u32>().is_ok_and(|n| n < 4)
     }
 }
 

@@ -69,10 +69,11 @@ fn vector<T: Real>(engine: &Engine<T>, halo: &Halo, k: usize) -> Buffer<T> {
 }
 
 fn updates<T: Real>() {
+    let engines = engines::<T>();
     for fields in [1, 2, 6] {
         for reach in [Reach::Face, Reach::Node, Reach::Face] {
             let mut first: Option<Vec<Vec<T>>> = None;
-            for engine in &engines::<T>() {
+            for engine in &engines {
                 let halo = halo();
                 let mut all: Vec<_> = (0..fields).map(|k| vector(engine, &halo, k)).collect();
                 let remote = engine.carrier.is_some();
