@@ -21,8 +21,8 @@ pub struct Program {
 
 impl Program {
     /// Compiles `source` with `options`, or takes the binary that an earlier run left in `cache`
-    /// for the same source, options, device and driver. Where the driver keeps what it compiles
-    /// ([`DeviceInfo::keeps_kernels`]) that is left to it.
+    /// for the same source, options, device and driver. A driver that keeps what it compiles
+    /// ([`keeps_kernels`](super::opencl::DeviceInfo::keeps_kernels)) is left to do so.
     ///
     /// # Errors
     /// [`Error::Device`] with the build log.
