@@ -59,13 +59,6 @@ impl DeviceInfo {
         self.platform == "Portable Computing Language"
     }
 
-    /// Whether its driver keeps what it compiles. PoCL compiles a kernel when it is launched, for
-    /// that size of group, and all of them once more, for any size, when their binaries are
-    /// asked for.
-    pub fn keeps_kernels(&self) -> bool {
-        self.is_pocl()
-    }
-
     /// Host cores that the device occupies, of `cores`: half of them for a software device.
     pub fn host_cores(&self, cores: usize) -> usize {
         if self.software { cores / 2 } else { 0 }

@@ -21,8 +21,7 @@ pub struct Program {
 
 impl Program {
     /// Compiles `source` with `options`, or takes the binary that an earlier run left in `cache`
-    /// for the same source, options, device and driver. A driver that keeps what it compiles
-    /// ([`keeps_kernels`](super::opencl::DeviceInfo::keeps_kernels)) is left to do so.
+    /// for the same source, options, device and driver. PoCL has a cache of its own.
     ///
     /// # Errors
     /// [`Error::Device`] with the build log.
@@ -32,10 +31,13 @@ impl Program {
         options: &str,
         cache: Option<&Path>,
     ) -> Result<Self> {
-        let cache = cache.filter(|_| !device.info.keeps_kernels());
+        // It compiles a kernel when it is launched, for that size of group, and all of them once more, for
+        // any size, when their binaries are asked for.
+        let cache = cache.filter(|_| !device.info.is_pocl());
         Self::build_in(device, source, options, cache)
     }
 
+    /// As [`Program::build`], on any device.
     fn build_in(
         device: &Device,
         source: &str,
@@ -290,6 +292,16 @@ mod tests {
     }
 
     #[test]
+    fn a_driver_with_a_cache_of_its_own_is_not_asked_for_binaries() {
+        on_each_device(|device| {
+            let folder = Folder::new("own");
+            let program = Program::build(device, A, OPTIONS, Some(&folder.0)).unwrap();
+            assert!(program.kernel("a").is_ok());
+            assert_eq!(folder.0.exists(), !device.info.is_pocl());
+        });
+    }
+
+    #[test]
     fn binaries_that_are_broken_are_compiled_anew() {
         on_each_device(|device| {
             let folder = Folder::new("broken");
@@ -305,7 +317,7 @@ mod tests {
                 assert!(load(file).is_some(), "the file is mended");
             }
             // The driver, not the sum, has to find this one out; rusticl ends the process at it.
-            if device.info.platform.starts_with("Portable") {
+            if device.info.is_pocl() {
                 store(file, b"no binary of this driver").unwrap();
                 assert!(build().kernel("a").is_ok());
             }

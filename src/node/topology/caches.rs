@@ -6,14 +6,15 @@ use crate::node::Tree;
 /// The last cache where the system does not tell.
 const LAST_BYTES: usize = 8 << 20;
 
-/// No last cache is taken to be larger; products of 95 MB or more were 8 % faster with stores past the
-/// caches where one told 480 MiB.
+/// No last cache is taken to be larger (where one told 480 MiB, with stores past the caches, `couloir bench
+/// spmv --matrix grid:N --where cpu --device none --threads 1`: N = 110 3.73 -> 3.41 ms, 160 21.6 -> 19.9).
 const MOST_BYTES: usize = 96 << 20;
 /// The same of a virtual machine, which tells the cache of its host: most of it is its neighbours'.
 /// Where one told 480 MiB (Xeon by AVX-512, medians of three runs in turns), `couloir bench spmv --matrix
 /// grid:100 --where cpu --device none --threads T --flush`, of 65 MB, takes 4.90 -> 4.33 ms by one
 /// thread, 2.09 -> 1.90 by two; without `--flush` 2.47, 2.46; `gspmv --matrix grid:80` and `axpy --rows
-/// 3000000` are as before.
+/// 3000000` are as before. `--matrix tet:1600000 --order rcm`, one thread, two runs, 6.37 -> 5.89 ms with
+/// `--flush`, 3.70 -> 3.49 without.
 const GUEST_MOST_BYTES: usize = 48 << 20;
 
 /// Sizes of the first core's caches.
@@ -93,7 +94,7 @@ fn kind(cpuinfo: &str) -> [&str; 2] {
     })
 }
 
-/// Whether a hypervisor is among the features of the first processor of `cpuinfo`.
+/// Whether a hypervisor is among the features of the first processor of `cpuinfo`, as on x86-64.
 fn is_guest(cpuinfo: &str) -> bool {
     let flags = cpuinfo.lines().find(|l| l.starts_with("flags"));
     flags.is_some_and(|l| l.split_whitespace().any(|f| f == "hypervisor"))
