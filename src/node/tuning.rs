@@ -323,6 +323,12 @@ pub(crate) mod tests {
         assert_eq!((pocl.vector, pocl.item, pocl.group), (8, BLOCK, 1));
         let masks = Tuning::of(&device("cpu", "basic-skylake-avx512-Intel")).unwrap();
         assert_eq!((masks.vector, masks.item, masks.group), (16, BLOCK, 1));
+        let mesa = DeviceInfo {
+            platform: "rusticl".into(),
+            ..device("cpu", "llvmpipe (LLVM 15.0.6, 512 bits)")
+        };
+        let mesa = Tuning::of(&mesa).unwrap();
+        assert_eq!((mesa.vector, mesa.item, mesa.group), (1, 1, 256));
     }
 
     #[test]
