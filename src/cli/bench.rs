@@ -273,7 +273,14 @@ fn config(args: &Args, places: &[Side]) -> Result<Config> {
     };
     let threads = match args.text(&flags::THREADS)? {
         None | Some("auto") => None,
-        Some(text) => Some(matrices::count(&format!("--threads {text}"), text)?),
+        Some(text) => match text.parse() {
+            Ok(n @ 1..=4096) => Some(n),
+            _ => {
+                let remedy = "give \"auto\", or 1 to 4096";
+                let place = format!("--threads {text}");
+                return Err(Error::input(place, "not a number of threads", remedy));
+            }
+        },
     };
     Ok(Config {
         device,

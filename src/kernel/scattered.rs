@@ -2,7 +2,7 @@
 //! leads there, so they are asked for ahead of time, where the vector is large enough for it to pay.
 
 use super::Real;
-use super::columns::{ALL, ahead, gather, values};
+use super::columns::{ALL, ahead, gather, second_values, values};
 use super::group::WIDTH;
 use super::mat::{FAR, GROUPS, Mat, SLICE, Sums, Terms};
 use super::steps::{copied, or, places};
@@ -95,8 +95,10 @@ impl<'a, T: Real> Mat<'a, T> {
     /// commands: `spmv` 29.7 -> 24.0 ms, by two threads 14.1 -> 10.7, with `--flush` 30.2 -> 24.4 and 14.8
     /// -> 11.2; `pcg` 33.8 -> 26.6 and 16.8 -> 13.4. By trial builds, with `--flush`, one slice ahead, two,
     /// four 24.3, 24.0, 24.5; into the first cache 25.8, 26.0, 26.7; nothing asked for 27.3. Of several
-    /// vectors it would cost (`gspmv` 122 -> 138), so they are asked for in one burst. Not measured on a
-    /// Zen 4.
+    /// vectors it would cost (`gspmv` 122 -> 138), so they are asked for in one burst. Values and
+    /// differences come into the second cache, too, since then: `spmv` 21.2 -> 20.3, with `--flush` 22.7 ->
+    /// 21.7, by two threads 10.9 -> 10.2, `pcg` 24.4 -> 23.9; 3, 6 and 8 KiB ahead, not 4: 25.3, 27.1,
+    /// 25.6. Not measured on a Zen 4.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub(super) fn scattered<
@@ -129,13 +131,14 @@ impl<'a, T: Real> Mat<'a, T> {
             let mut sum = s[g];
             for (k, &[mask, base]) in wide.iter().enumerate() {
                 let at = k * SLICE + g * WIDTH;
-                if T::ONCE {
+                let v = if T::ONCE {
                     prefetch_once(self.index, d + at + later);
+                    values::<T, P, true, false>(planes, value + at, ALL)
                 } else {
-                    prefetch(self.index, d + at + later);
-                }
+                    prefetch_second(self.index, d + at + later);
+                    second_values(planes, value + at)
+                };
                 let base = (i as u32).wrapping_add(base);
-                let v = values::<T, P, true, false>(planes, value + at, ALL);
                 let xs = gather::<T, u32, X, true>(x, base, self.index, d + at, ALL);
                 sum = or(mask >> (g * WIDTH), Q::add(v, xs, sum), sum);
             }

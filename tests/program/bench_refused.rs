@@ -25,6 +25,14 @@ fn what_makes_no_sense_is_refused() {
             "--rows 0: 0 is not a number of at least 1",
         ),
         (
+            &["bench", "spmv", "--threads", "0"],
+            "--threads 0: not a number of threads; give \"auto\", or 1 to 4096",
+        ),
+        (
+            &["bench", "spmv", "--threads", "4097"],
+            "--threads 4097: not a number of threads; give \"auto\", or 1 to 4096",
+        ),
+        (
             &["bench", "spmv", "--rows", "many"],
             "--rows many: many is not a number",
         ),
