@@ -8,6 +8,10 @@ use crate::hosts::{Cluster, Kind, can_unshare, done, under_mpirun};
 
 const BOARDS: [(&str, Kind); 2] = [("alpha", Kind::Board), ("beta", Kind::Board)];
 
+/// How long hosts are waited for: with other tests beside it, mpirun's processes once took more than 4 s
+/// to find each other.
+const PATIENCE_S: &str = "12";
+
 /// A case that runs until `host` gets `signal`; what is said then, and how long that took.
 fn lose(
     cluster: &Cluster,
@@ -22,7 +26,8 @@ fn lose(
         std::fs::read_to_string(log).is_ok_and(|text| text.contains("step 3 "))
     };
     std::thread::scope(|threads| {
-        let deploy = threads.spawn(|| cluster.deploy_with(file, &["--patience", "4"], flags));
+        let deploy =
+            threads.spawn(|| cluster.deploy_with(file, &["--patience", PATIENCE_S], flags));
         while !logs.iter().any(runs) {
             if deploy.is_finished() {
                 let said = deploy.join().unwrap();
