@@ -8,7 +8,7 @@ use crate::bench::{self, Bench, Format, Options, Ordering, Origin, Side, matrice
 use crate::energy::external::External;
 use crate::energy::{self, Context, Gauge};
 use crate::input::nearest;
-use crate::node::{Config, DeviceChoice, MemoryKind};
+use crate::node::{Config, DeviceChoice, MemoryKind, NO_THREADS, THREADS};
 use crate::report::bench as report;
 use crate::report::json::DeviceReport;
 use crate::report::write::write_file;
@@ -274,11 +274,10 @@ fn config(args: &Args, places: &[Side]) -> Result<Config> {
     let threads = match args.text(&flags::THREADS)? {
         None | Some("auto") => None,
         Some(text) => match text.parse() {
-            Ok(n @ 1..=4096) => Some(n),
+            Ok(n) if THREADS.contains(&n) => Some(n),
             _ => {
-                let remedy = "give \"auto\", or 1 to 4096";
-                let place = format!("--threads {text}");
-                return Err(Error::input(place, "not a number of threads", remedy));
+                let [what, remedy] = NO_THREADS;
+                return Err(Error::input(format!("--threads {text}"), what, remedy));
             }
         },
     };

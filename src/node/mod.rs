@@ -124,6 +124,11 @@ pub struct Config {
     pub turn: Turn,
 }
 
+/// Numbers of CPU threads that can be asked for.
+pub const THREADS: std::ops::RangeInclusive<usize> = 1..=4096;
+/// What is said of others.
+pub(crate) const NO_THREADS: [&str; 2] = ["not a number of threads", "give \"auto\", or 1 to 4096"];
+
 /// The node: threads, device, memory. Clones share threads and device.
 #[derive(Clone)]
 pub struct Node {
@@ -168,7 +173,7 @@ impl Node {
             DeviceChoice::Index(i) => Some(opencl::by_index(i)?),
             DeviceChoice::Auto => opencl::best(double, &mut notes, config.turn, cores.len()),
         };
-        if let Some(threads @ (0 | 4097..)) = config.threads {
+        if let Some(threads) = config.threads.filter(|n| !THREADS.contains(n)) {
             return Err(Error::input(
                 "--threads",
                 format!("{threads} threads make no sense here"),

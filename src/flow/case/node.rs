@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::board::AUTO;
-use crate::node::{Config, DeviceChoice, MemoryKind};
+use crate::node::{Config, DeviceChoice, MemoryKind, NO_THREADS, THREADS};
 use crate::split::Precision;
 
 /// `[node]`: how the node's processors are used.
@@ -127,10 +127,8 @@ fn threads<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, 
     let value = WordOrNumber::deserialize(deserializer)?;
     match (&value, value.whole()) {
         (WordOrNumber::Word(word), _) if word == "auto" => Ok(None),
-        (_, Some(count)) if (1..=4096).contains(&count) => Ok(Some(count)),
-        _ => Err(de::Error::custom(
-            "not a number of threads; give \"auto\", or 1 to 4096",
-        )),
+        (_, Some(count)) if THREADS.contains(&count) => Ok(Some(count)),
+        _ => Err(de::Error::custom(NO_THREADS.join("; "))),
     }
 }
 
