@@ -75,15 +75,16 @@ pub(super) fn values<T: Real, const P: usize, const EACH: bool, const FAR: bool>
     v
 }
 
-/// As [`values`], of every row, asked for as far ahead, but into the second cache.
+/// As [`values`], of every row, asked for into the second cache, so many bytes ahead.
 #[inline(always)]
 pub(super) fn second_values<T: Real, const P: usize>(
     planes: [&[T]; P],
     at: usize,
+    ahead_bytes: usize,
 ) -> [Group<T>; P] {
     let mut v = [Group::ZERO; P];
     for p in 0..P {
-        prefetch_second(planes[p], at + ahead::<T>());
+        prefetch_second(planes[p], at + ahead_bytes / size_of::<T>());
         // SAFETY: all rows have their values in the plane (see `Mat`).
         v[p] = Group(unsafe { T::spread::<true>(planes[p], at, ALL) });
     }

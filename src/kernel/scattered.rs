@@ -3,13 +3,19 @@
 
 use super::Real;
 use super::columns::{ALL, ahead, gather, second_values, values};
-use super::group::WIDTH;
+use super::group::{Group, WIDTH};
 use super::mat::{FAR, GROUPS, Mat, SLICE, Sums, Terms};
 use super::steps::{copied, or, places};
 use super::stream::{prefetch, prefetch_once, prefetch_second};
 
 /// By how many slices [`Mat::scattered`] asks ahead of the one that it reads.
 const AHEAD: usize = 2;
+
+/// How far ahead [`Mat::scattered`] asks for values and for differences that are to come into the second cache.
+/// Of slices of five steps, the first one along a diagonal, 1536 bytes ahead of the others lies all that the
+/// first one, [`ahead`] of which is asked for, does not see to.
+const VALUES_AHEAD_BYTES: usize = 1536;
+const DIFFERENCES_AHEAD_BYTES: usize = 2048;
 
 /// What of a slice is not asked for yet.
 struct Asking<'a> {
@@ -80,9 +86,10 @@ impl<'a, T: Real> Mat<'a, T> {
     }
 
     /// `s` with the terms of these `wide` steps, none of them packed, whose values begin at `value` and
-    /// differences at `d`: group by group, each of which first asks for its share of the columns of a
-    /// later slice; into the first cache, of [`Once`](super::once::Once) numbers, else into the second. A
-    /// row that lacks an entry has another's column, so all are read.
+    /// differences at `d`: group by group, of [`Once`](super::once::Once) numbers, else step by step, so that
+    /// what is stored is read as it lies in memory. Each group or step first asks for its share of the
+    /// columns of a later slice; into the first cache, of such numbers, else into the second. A row that
+    /// lacks an entry has another's column, so all are read.
     ///
     /// Into the first: Zen 5 with 32 MiB of last cache, `couloir bench K --matrix tet:1600000 --order
     /// random --where cpu --device none --threads T`, medians in turns,
@@ -95,10 +102,11 @@ impl<'a, T: Real> Mat<'a, T> {
     /// commands: `spmv` 29.7 -> 24.0 ms, by two threads 14.1 -> 10.7, with `--flush` 30.2 -> 24.4 and 14.8
     /// -> 11.2; `pcg` 33.8 -> 26.6 and 16.8 -> 13.4. By trial builds, with `--flush`, one slice ahead, two,
     /// four 24.3, 24.0, 24.5; into the first cache 25.8, 26.0, 26.7; nothing asked for 27.3. Of several
-    /// vectors it would cost (`gspmv` 122 -> 138), so they are asked for in one burst. Values and
-    /// differences come into the second cache, too, since then: `spmv` 21.2 -> 20.3, with `--flush` 22.7 ->
-    /// 21.7, by two threads 10.9 -> 10.2, `pcg` 24.4 -> 23.9; 3, 6 and 8 KiB ahead, not 4: 25.3, 27.1,
-    /// 25.6. Not measured on a Zen 4.
+    /// vectors it would cost (`gspmv` 122 -> 138), so they are asked for in one burst. Since then values and
+    /// differences come into the second cache, too: `spmv` 21.2 -> 20.3, with `--flush` 22.7 -> 21.7, by two
+    /// threads 10.9 -> 10.2, `pcg` 24.4 -> 23.9; and steps come in turn, not groups, with values asked for 1.5
+    /// KiB ahead, not 4: with `--flush` 23.7 -> 22.9, by two threads 11.5 -> 11.3, `pcg` 26.4 -> 25.9 and 14.4
+    /// -> 13.6. A plain C loop over the same slices takes 5 % less than this one. Not measured on a Zen 4.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub(super) fn scattered<
@@ -117,33 +125,71 @@ impl<'a, T: Real> Mat<'a, T> {
         before: &Sums<T, S>,
     ) -> Sums<T, S> {
         let mut s = copied(before);
-        let mut asking = self.asking(i + AHEAD * SLICE);
-        let share = asking
-            .as_ref()
-            .map_or(0, |a| a.steps.len().div_ceil(GROUPS));
-        let later = ahead::<T>() * size_of::<T>() / size_of::<u32>();
-        for g in 0..GROUPS {
-            match &mut asking {
-                Some(asking) if T::ONCE => asking.ask::<T, X, true>(share, x),
-                Some(asking) => asking.ask::<T, X, false>(share, x),
-                None => {}
+        let asking = &mut self.asking(i + AHEAD * SLICE);
+        if T::ONCE {
+            let share = share(asking, GROUPS);
+            for g in 0..GROUPS {
+                if let Some(asking) = asking {
+                    asking.ask::<T, X, true>(share, x);
+                }
+                let mut sum = s[g];
+                for (k, &step) in wide.iter().enumerate() {
+                    let at = k * SLICE + g * WIDTH;
+                    sum = self.entries::<Q, P, X, S>(step, d, at, i, planes, value, x, sum);
+                }
+                s[g] = sum;
             }
-            let mut sum = s[g];
-            for (k, &[mask, base]) in wide.iter().enumerate() {
+            return s;
+        }
+        let share = share(asking, wide.len().max(1));
+        for (k, &step) in wide.iter().enumerate() {
+            if let Some(asking) = asking {
+                asking.ask::<T, X, false>(share, x);
+            }
+            for g in 0..GROUPS {
                 let at = k * SLICE + g * WIDTH;
-                let v = if T::ONCE {
-                    prefetch_once(self.index, d + at + later);
-                    values::<T, P, true, false>(planes, value + at, ALL)
-                } else {
-                    prefetch_second(self.index, d + at + later);
-                    second_values(planes, value + at)
-                };
-                let base = (i as u32).wrapping_add(base);
-                let xs = gather::<T, u32, X, true>(x, base, self.index, d + at, ALL);
-                sum = or(mask >> (g * WIDTH), Q::add(v, xs, sum), sum);
+                s[g] = self.entries::<Q, P, X, S>(step, d, at, i, planes, value, x, s[g]);
             }
-            s[g] = sum;
         }
         s
     }
+
+    /// `sum` with what the entries of a group add, the `at`th ones of the steps whose values begin at `value`
+    /// and differences at `d`.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn entries<Q: Terms<T, P, X, S>, const P: usize, const X: usize, const S: usize>(
+        &self,
+        [mask, base]: [u32; 2],
+        d: usize,
+        at: usize,
+        i: usize,
+        planes: [&[T]; P],
+        value: usize,
+        x: [&[T]; X],
+        sum: [Group<T>; S],
+    ) -> [Group<T>; S] {
+        let v = if T::ONCE {
+            let later = ahead::<T>() * size_of::<T>() / size_of::<u32>();
+            prefetch_once(self.index, d + at + later);
+            values::<T, P, true, false>(planes, value + at, ALL)
+        } else {
+            if at.is_multiple_of(2 * WIDTH) {
+                prefetch_second(
+                    self.index,
+                    d + at + DIFFERENCES_AHEAD_BYTES / size_of::<u32>(),
+                );
+            }
+            second_values(planes, value + at, VALUES_AHEAD_BYTES)
+        };
+        let base = (i as u32).wrapping_add(base);
+        let xs = gather::<T, u32, X, true>(x, base, self.index, d + at, ALL);
+        or(mask >> (at % SLICE), Q::add(v, xs, sum), sum)
+    }
+}
+
+/// How many steps of a later slice are asked for at a time, `times` in all.
+#[inline(always)]
+fn share(asking: &Option<Asking<'_>>, times: usize) -> usize {
+    asking.as_ref().map_or(0, |a| a.steps.len().div_ceil(times))
 }
