@@ -220,8 +220,8 @@ impl<'a, T: Real> Mat<'a, T> {
         let (affine, ones) = regular_steps.split_at(b.affine);
         let (short, wide) = rest.split_at(b.short - b.ones);
         // `scattered` asks for columns itself.
-        let by_groups = (T::ONCE || T::WIDE && X == 1) && b.far && !packed;
-        if !by_groups {
+        let scattered = (T::ONCE || T::WIDE && X == 1) && b.far && !packed;
+        if !scattered {
             self.fetch_scattered(i, x);
         }
         if !b.full && !within(regular_steps, i, x) {
@@ -253,7 +253,7 @@ impl<'a, T: Real> Mat<'a, T> {
                 &s,
             );
             d = d.div_ceil(2);
-            if by_groups {
+            if scattered {
                 return self.scattered::<Q, P, X, S>(wide, d, i, v, value, x, &s);
             }
             s = steps::<T, Q, u32, P, X, S, false>(

@@ -11,9 +11,9 @@ use super::stream::{prefetch, prefetch_once, prefetch_second};
 /// By how many slices [`Mat::scattered`] asks ahead of the one that it reads.
 const AHEAD: usize = 2;
 
-/// How far ahead [`Mat::scattered`] asks for values and for differences that are to come into the second cache.
-/// Of slices of five steps, the first one along a diagonal, 1536 bytes ahead of the others lies all that the
-/// first one, [`ahead`] of which is asked for, does not see to.
+/// How far ahead [`Mat::scattered`] asks for values and for differences that are to come into the second
+/// cache. Slices of five steps of doubles have 1280 bytes of values, and a first step along a diagonal asks
+/// 4 KiB ahead ([`ahead`]), which is 256 bytes on within a later slice. So is this: every line is asked for.
 const VALUES_AHEAD_BYTES: usize = 1536;
 const DIFFERENCES_AHEAD_BYTES: usize = 2048;
 
