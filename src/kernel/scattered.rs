@@ -105,8 +105,8 @@ impl<'a, T: Real> Mat<'a, T> {
     /// vectors it would cost (`gspmv` 122 -> 138), so they are asked for in one burst. Since then values and
     /// differences come into the second cache, too: `spmv` 21.2 -> 20.3, with `--flush` 22.7 -> 21.7, by two
     /// threads 10.9 -> 10.2, `pcg` 24.4 -> 23.9; and steps come in turn, not groups, with values asked for 1.5
-    /// KiB ahead, not 4: with `--flush` 23.7 -> 22.9, by two threads 11.5 -> 11.3, `pcg` 26.4 -> 25.9 and 14.4
-    /// -> 13.6. A plain C loop over the same slices takes 5 % less than this one. Not measured on a Zen 4.
+    /// KiB ahead, not 4: with `--flush` 23.7 -> 22.9, by two threads 11.5 -> 11.3, without 22.5 -> 22.4, `pcg`
+    /// 26.4 -> 25.9 and 14.4 -> 13.6. Not measured on a Zen 4.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub(super) fn scattered<
