@@ -1,7 +1,6 @@
-/* p <- G t + k (p - r), or G t where k is 0; r <- G t; z <- 0; sum <- r . r, one partial sum per
-   block */
-__kernel void fsai_begin_kernel(__global REAL *z, __global REAL *r, __global REAL *p,
-                                __global REAL *sum, __global const REAL *t, MATRIX(g),
+/* p <- G t + k q, or G t where k is 0; z <- 0; sum <- |G t|^2, one partial sum per block */
+__kernel void fsai_begin_kernel(__global REAL *z, __global REAL *p, __global REAL *sum,
+                                __global const REAL *q, __global const REAL *t, MATRIX(g),
                                 ONE_PLANE(g), const REAL k) {
     REDUCTION(s);
     EACH_ROW(i) {
@@ -9,9 +8,8 @@ __kernel void fsai_begin_kernel(__global REAL *z, __global REAL *r, __global REA
         EACH_ENTRY(e, g, i, v = fma(VALUE(g_val, e), GATHER(t, e), v))
         realv w = v;
         if (k != 0)
-            w = fma((realv)(k), LOAD(p, i) - LOAD(r, i), v);
+            w = fma((realv)(k), LOAD(q, i), v);
         STORE(p, i, w);
-        STORE(r, i, v);
         STORE(z, i, (realv)(0));
         ADD(s, i, v * v);
     }

@@ -1,4 +1,4 @@
-/* p <- r + k (p - q), or r where k is 0; sum <- r . r, one partial sum per block */
+/* p <- r + k q, or r where k is 0; sum <- r . r, one partial sum per block */
 __kernel void pcg_begin_kernel(__global REAL *p, __global REAL *sum, __global const REAL *r,
                                __global const REAL *q, const REAL k) {
     REDUCTION(s);
@@ -6,7 +6,7 @@ __kernel void pcg_begin_kernel(__global REAL *p, __global REAL *sum, __global co
         const realv v = LOAD(r, i);
         realv w = v;
         if (k != 0)
-            w = fma((realv)(k), LOAD(p, i) - LOAD(q, i), v);
+            w = fma((realv)(k), LOAD(q, i), v);
         STORE(p, i, w);
         ADD(s, i, v * v);
     }

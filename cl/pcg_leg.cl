@@ -90,7 +90,7 @@ INLINE_ Total four_of_(__local const Total *t) {
         }                                                                   \
     }                                                                       \
     AWAIT_PHASE_
-__kernel void pcg_leg_kernel(__global REAL *y, __global REAL *r, __global REAL *p, __global REAL *s,
+__kernel void pcg_leg_kernel(__global REAL *y, __global REAL *old, __global REAL *p, __global REAL *s,
                              __global REAL *rr, __global REAL *ps, __global REAL *ss,
                              __global const REAL *rr_before, MATRIX(a), ONE_PLANE(a),
                              __global REAL *state, __global REAL *room, const REAL c, PCG_GIVEN,
@@ -155,23 +155,24 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *r, __global REAL *
         }
         const uint last = blocks - 1 - (blocks - 1 - group) % groups;
         Row_number i = (last * (BLOCK / ITEM) + get_local_id(0)) * ITEM;
-        realv w = LOAD_ONCE(r, i), q = LOAD(p, i), z = LOAD_ONCE(s, i);
+        realv o = LOAD_ONCE(old, i), q = LOAD(p, i), z = LOAD_ONCE(s, i);
         AWAIT_PHASE_
         const Pcg_told_ told = pcg_told_(state);
         STEP_SCALARS_(told)
         more = state[PCG_STOP] == 0 && n + 1 < steps && goes_on;
-        realv old = later ? 0 : LOAD_ONCE(y, i);
+        realv last_ = later ? 0 : LOAD_ONCE(y, i);
         for (uint block = last, turn = 0;; turn ^= 1) {
             const uint this_ = block * (BLOCK / ITEM) + get_local_id(0);
             __local REAL *const u = terms + turn * BLOCK;
             const bool another = block >= groups;
-            STEP_ROWS_(i, w, q, z, old)
-            ADD(u, i, w * w);
+            realv v;
+            STEP_ROWS_(i, v, o, q, z, last_)
+            ADD(u, i, v * v);
             if (another) {
                 i -= groups * BLOCK;
-                w = LOAD_ONCE(r, i), q = LOAD(p, i), z = LOAD_ONCE(s, i);
+                o = LOAD_ONCE(old, i), q = LOAD(p, i), z = LOAD_ONCE(s, i);
                 if (!later)
-                    old = LOAD_ONCE(y, i);
+                    last_ = LOAD_ONCE(y, i);
             }
             FINISH_SUM(rr, u)
             if (!another)
@@ -179,6 +180,9 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *r, __global REAL *
             block -= groups;
         }
         MEET_
+        __global REAL *const next = old;
+        old = p;
+        p = next;
     }
     if (!goes_on)
         state[PCG_ORIGIN] = -1;

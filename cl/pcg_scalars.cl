@@ -3,7 +3,7 @@
 /* What is read before the sums are there, which hides the time; past the first cache, for other
    groups of a leg read there what comes after it: see AWAIT_PHASE_. */
 typedef struct {
-    REAL stop, weight, bound, iterations, put_off, owed;
+    REAL stop, weight, bound, iterations, put_off, owed, kept;
 } Pcg_before_;
 INLINE_ Pcg_before_ pcg_before_(volatile __global const REAL *state) {
     Pcg_before_ b;
@@ -12,12 +12,13 @@ INLINE_ Pcg_before_ pcg_before_(volatile __global const REAL *state) {
     b.bound = state[PCG_BOUND];
     b.iterations = state[PCG_ITERATIONS];
     b.put_off = state[PCG_PUT_OFF];
-    b.owed = state[PCG_LATER] > 0 ? DIVIDE(state[PCG_ALPHA], state[PCG_BETA]) : 0;
+    b.owed = state[PCG_LATER] > 0 ? state[PCG_ALPHA] : 0;
+    b.kept = state[PCG_BETA];
     return b;
 }
 /* What a step needs of them. */
 typedef struct {
-    REAL alpha, beta, stop, later, owed, beside, takers;
+    REAL alpha, beta, stop, later, owed, kept, beside, takers;
 } Pcg_told_;
 INLINE_ Pcg_told_ pcg_told_(__global const REAL *state) {
     Pcg_told_ t;
@@ -26,6 +27,7 @@ INLINE_ Pcg_told_ pcg_told_(__global const REAL *state) {
     t.stop = state[PCG_STOP];
     t.later = state[PCG_LATER];
     t.owed = state[PCG_OWED];
+    t.kept = state[PCG_KEPT];
     t.beside = state[PCG_BESIDE];
     t.takers = state[PCG_TAKERS];
     return t;
@@ -33,8 +35,9 @@ INLINE_ Pcg_told_ pcg_told_(__global const REAL *state) {
 /* The state that follows, in memory; what a step needs of it is returned, too. */
 INLINE_ Pcg_told_ pcg_scalars_(__global REAL *state, Pcg_before_ b, Total nus, Total mus,
                                Total gammas) {
-    Pcg_told_ t = {0, 0, 2, 0, 0, 0, 0};
+    Pcg_told_ t = {0, 0, 2, 0, 0, b.kept, 0, 0};
     state[PCG_STOP] = 2;
+    state[PCG_KEPT] = b.kept;
     if (b.stop > 0) {
         state[PCG_OWED] = 0;
         return t;
@@ -66,7 +69,7 @@ INLINE_ Pcg_told_ pcg_scalars_(__global REAL *state, Pcg_before_ b, Total nus, T
     state[PCG_ITERATIONS] = b.iterations + 1;
     const bool last = b.weight * next <= b.bound;
     state[PCG_STOP] = t.stop = last ? 1 : 0;
-    if (!last && b.owed == 0 && beta >= PCG_LEAST_BETA) {
+    if (!last && b.owed == 0 && t.beta > 0) {
         state[PCG_LATER] = t.later = 1;
         state[PCG_PUT_OFF] = b.put_off + 1;
     }
@@ -83,10 +86,10 @@ ADDING_KERNEL void pcg_scalars_kernel(__global REAL *state, __global const REAL 
 #define PCG_GIVEN                                                           \
     const REAL v0, const REAL v1, const REAL v2, const REAL v3, const REAL v4, const REAL v5, \
         const REAL v6, const REAL v7, const REAL v8, const REAL v9, const REAL v10, \
-        const REAL v11, const REAL v12
+        const REAL v11, const REAL v12, const REAL v13
 #define PCG_TAKE_GIVEN(state)                                               \
     {                                                                       \
-        const REAL v_[PCG_LENGTH] = {v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12}; \
+        const REAL v_[PCG_LENGTH] = {v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13}; \
         for (uint k_ = 0; k_ < PCG_LENGTH; ++k_)                            \
             (state)[k_] = v_[k_];                                           \
     }

@@ -4,10 +4,13 @@
 //! `nu = r . r`, `mu = p . s` and `gamma = s . s`, `s = A p`, are summed at one point; `nu'`, the
 //! next `r . r`, is predicted, so that step and direction are one sweep, and computed again there.
 //!
-//! Not every step brings `y` up to date. With `p' = r' + beta p` the next one still has `p`, as
-//! `(p' - r') / beta`, in what it reads anyway: so every second one adds `alpha p` of two, and the
-//! other neither reads nor writes `y`. Where `beta` is small that difference has lost digits, and
-//! nothing is put off.
+//! The residual is in no vector. With `p' = r' + beta p` it is `p' - beta p`, of two directions: a step
+//! reads both and `s`, and leaves the next direction where the older one was. What rounding in `p'` does
+//! to it is `|p'|` times the precision, as much as rounding in `y`, which takes a step of `alpha |p'|`,
+//! does to the true residual. The sum `nu` is of the residual that the next step will find.
+//!
+//! Not every step brings `y` up to date: the next one has its direction still, so that every second one
+//! adds `alpha p` of two, and the other neither reads nor writes `y`.
 //!
 //! A step length rounded to single precision is wrong by the same part in every row. So there the
 //! sums are [pairs](super::total), `alpha` has its remainder, and of each [`PATTERN`] rows as many
@@ -37,22 +40,20 @@ pub const BOUND: usize = 5;
 pub const ITERATIONS: usize = 6;
 /// 1 where the step leaves `y` to the next one.
 pub const LATER: usize = 7;
-/// What `y` is owed by the step before, in units of `p - r`.
+/// What `y` is owed by the step before, in units of its direction.
 pub const OWED: usize = 8;
 /// Steps that have left `y` to the next one, since the start.
 pub const PUT_OFF: usize = 9;
+/// The weight of the direction before in the present one.
+pub const KEPT: usize = 10;
 /// In single precision, the number on the other side of the exact step length.
-pub const BESIDE: usize = 10;
+pub const BESIDE: usize = 11;
 /// How many of [`PATTERN`] rows take that one, not rounded; below 0.5 if none does.
-pub const TAKERS: usize = 11;
+pub const TAKERS: usize = 12;
 /// Which of the host's [states](LENGTH) it goes back to.
-pub const ORIGIN: usize = 12;
+pub const ORIGIN: usize = 13;
 /// Length of the state.
-pub const LENGTH: usize = 13;
-
-/// Least `beta` with which a step may leave `y` to the next: rounding in `p'` is at most 16 times as
-/// large in `(p' - r') / beta`.
-pub const LEAST_BETA: f64 = 0.0625;
+pub const LENGTH: usize = 14;
 
 /// Rows after which the pattern of step lengths is the same again.
 pub const PATTERN: usize = 32;
@@ -83,6 +84,7 @@ pub fn defines() -> String {
         ("LATER", LATER),
         ("OWED", OWED),
         ("PUT_OFF", PUT_OFF),
+        ("KEPT", KEPT),
         ("BESIDE", BESIDE),
         ("TAKERS", TAKERS),
         ("ORIGIN", ORIGIN),
@@ -91,7 +93,7 @@ pub fn defines() -> String {
         ("LENGTH", LENGTH),
     ];
     let places = all.map(|(name, at)| format!("-D PCG_{name}={at}"));
-    places.join(" ") + &format!(" -D PCG_LEAST_BETA={LEAST_BETA}f")
+    places.join(" ")
 }
 
 /// Sums r.r, p.s, s.s.
@@ -107,6 +109,7 @@ pub fn scalars<T: Real>() -> Scalars<T> {
 }
 
 fn host<T: Real>(sums: &[Total<T>], state: &mut [T]) {
+    state[KEPT] = state[BETA];
     if state[STOP] > T::ZERO {
         state[STOP] = T::of(2.0);
         state[OWED] = T::ZERO;
@@ -140,7 +143,7 @@ fn host<T: Real>(sums: &[Total<T>], state: &mut [T]) {
         return;
     }
     state[STOP] = T::ZERO;
-    if state[OWED] == T::ZERO && beta >= T::of(LEAST_BETA) {
+    if state[OWED] == T::ZERO && state[BETA] > T::ZERO {
         state[LATER] = T::of(1.0);
         state[PUT_OFF] = state[PUT_OFF] + T::of(1.0);
     }
@@ -149,7 +152,7 @@ fn host<T: Real>(sums: &[Total<T>], state: &mut [T]) {
 /// What `y` is owed after the last step.
 pub fn owed<T: Real>(state: &[T]) -> T {
     if state[LATER] > T::ZERO {
-        state[ALPHA] / state[BETA]
+        state[ALPHA]
     } else {
         T::ZERO
     }
@@ -203,26 +206,32 @@ mod tests {
         assert_eq!(of(&state, all), [0.0, 1.0, 0.0, 1.0]);
         // What is owed is paid, and nothing put off twice.
         go_on(&mut state, 0.25);
-        assert_eq!(of(&state, all), [0.0, 0.0, 1.0, 1.0]);
+        assert_eq!(of(&state, all), [0.0, 0.0, 0.5, 1.0]);
         go_on(&mut state, 0.25);
         assert_eq!(of(&state, all), [0.0, 1.0, 0.0, 2.0]);
         go_on(&mut state, 0.5);
-        assert_eq!(of(&state, all), [0.0, 0.0, 2.0, 2.0]);
-        // Not where digits are lost.
-        go_on(&mut state, LEAST_BETA / 2.0);
-        assert_eq!(of(&state, all), [0.0, 0.0, 0.0, 2.0]);
+        assert_eq!(of(&state, all), [0.0, 0.0, 0.5, 2.0]);
+        // Not where the next direction has nothing of this one.
+        state[BETA] = T::of(0.125);
+        let sums = [1.0, 2.0, 4.0].map(Total::<T>::of);
+        host(&sums, &mut state);
+        assert_eq!(
+            of(&state, [BETA, KEPT, LATER, OWED]),
+            [0.0, 0.125, 0.0, 0.0]
+        );
+        (state[STOP], state[PUT_OFF]) = (T::ZERO, T::of(2.0));
         // The last step of a solve pays; the calls after it owe nothing.
         go_on(&mut state, 0.5);
-        assert_eq!(owed(&state).f64(), 1.0);
+        assert_eq!(owed(&state).f64(), 0.5);
         let mut last = state;
         last[BOUND] = T::of(1.0);
-        for (stop, owed) in [(1.0, 1.0), (2.0, 0.0), (2.0, 0.0)] {
+        for (stop, owed) in [(1.0, 0.5), (2.0, 0.0), (2.0, 0.0)] {
             go_on(&mut last, 0.5);
             assert_eq!(of(&last, all), [stop, 0.0, owed, 3.0]);
         }
         // Without curvature there is no step, and the debt is paid by the call in its place.
         host(&[1.0, -1.0, 1.0].map(Total::<T>::of), &mut state);
-        assert_eq!(of(&state, all), [2.0, 0.0, 1.0, 3.0]);
+        assert_eq!(of(&state, all), [2.0, 0.0, 0.5, 3.0]);
         go_on(&mut state, 0.5);
         assert_eq!(of(&state, all), [2.0, 0.0, 0.0, 3.0]);
     }

@@ -2,8 +2,9 @@
 //! or on that behind another [factor](super::precond), in two sweeps and one reduction per
 //! iteration.
 //!
-//! An iteration is `s = A p` with its sums, then `y`, `r` and `p` in one sweep: the scalar that the
-//! direction needs is predicted from the sums (see [`pcg_scalars`]; Chen and Carson 2020). The one
+//! An iteration is `s = A p` with its sums, then `y`, the residual and the next direction in one sweep: the
+//! scalar that the direction needs is predicted from the sums (see [`pcg_scalars`]; Chen and Carson 2020),
+//! and the residual is in no vector, for two directions have it. The one
 //! reduction per iteration is what Chronopoulos and Gear's form is made for, with a sweep more; a
 //! single lagged sweep would save a write and a read of `s`, and needs a bounded bandwidth.
 //! On several ranks its sums travel in one message: one reduction per iteration, and, per solve, one
@@ -58,8 +59,9 @@ pub struct Pcg<T: Real> {
     halo: Rc<Halo>,
     factor: Option<Factor<T>>,
     guess: Option<Guess<T>>,
-    r: Buffer<T>,
     p: Buffer<T>,
+    /// The direction before.
+    old: Buffer<T>,
     s: Buffer<T>,
     /// At the state on the device: dropped before that.
     watch: Option<Watch<T>>,
@@ -73,6 +75,10 @@ pub struct Pcg<T: Real> {
     step: Site<T>,
     scalars: Finish<T>,
     pace: Pace,
+    /// The weight of the direction before in the next one.
+    beta: T,
+    /// Steps after the last one may have left another sum than that of its residual.
+    lacks_sum: bool,
     /// The last solve had its solution at its first look at the residual.
     ends_at_once: bool,
 }
@@ -149,8 +155,8 @@ impl<T: Real> Pcg<T> {
             halo: Rc::clone(halo),
             factor,
             guess: None,
-            r: node.buffer(m)?,
             p: node.buffer_with_halo(m, halo.len())?,
+            old: node.buffer_with_halo(m, halo.len())?,
             s: node.buffer(m)?,
             state: node.buffer(LENGTH)?,
             unstopped: node.buffer(LENGTH)?,
@@ -161,6 +167,8 @@ impl<T: Real> Pcg<T> {
             watch: watch.transpose()?,
             legs,
             pace: Pace::default(),
+            beta: T::ZERO,
+            lacks_sum: false,
             ends_at_once: false,
         })
     }
@@ -190,7 +198,7 @@ impl<T: Real> Pcg<T> {
 
     /// Bytes copied between host and device so far.
     pub fn copied_bytes(&self) -> u64 {
-        let own = [&self.r, &self.p, &self.s, &self.state];
+        let own = [&self.p, &self.old, &self.s, &self.state];
         own.iter().map(|b| b.copied_bytes()).sum::<u64>()
             + self.system.copied_bytes()
             + self.factor.as_ref().map_or(0, Factor::copied_bytes)

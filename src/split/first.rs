@@ -183,7 +183,7 @@ pub(super) mod tests {
         let mut step = engine.site(pcg_step::kernel(), "step", rows).unwrap();
         let mut left = 0;
         for _ in 0..2 {
-            let [y, r, p] = &mut vectors;
+            let [y, old, p] = &mut vectors;
             let sites = [sum(&engine, p, &s), sum(&engine, &s, &s)];
             let sums = [(&before, 0), (&sites[0], 0), (&sites[1], 0)];
             let mut leave = || {
@@ -199,14 +199,15 @@ pub(super) mod tests {
                 None => drop(engine.reduce(&mut finish, &sums, &mut state).unwrap()),
             }
             let operands = Operands {
-                inout: &mut [y, r, p],
-                own: &[&s],
+                inout: &mut [y, old],
+                own: &[p, &s],
                 state: Some(&state),
                 first,
                 ..Operands::default()
             };
             engine.post(&mut step, operands).unwrap();
             engine.settle().unwrap();
+            vectors.swap(1, 2);
             before = sum(&engine, &vectors[1], &vectors[1]);
         }
         let mut all: Vec<f64> = state.read().unwrap().iter().map(|x| x.f64()).collect();

@@ -92,7 +92,8 @@ impl<T: Real> Legs<T> {
 
 /// What a leg works on.
 pub struct Leg<'a, T: Real> {
-    /// `y`, `r`, `p` and `s`.
+    /// `y`, the direction before `p`, `p` and `s`. The two directions have changed places after an odd
+    /// number of steps.
     pub vectors: [&'a mut Buffer<T>; 4],
     /// Of products, with the row's own share of the diagonal.
     pub matrix: (&'a Sell<T>, f64),

@@ -5,7 +5,7 @@ use super::iterate::Begin;
 use super::start::Start;
 use crate::Result;
 use crate::kernel::Real;
-use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, WEIGHT};
+use crate::kernel::pcg_scalars::{ALPHA, BETA, BOUND, ITERATIONS, LENGTH, WEIGHT};
 use crate::linear::Bounds;
 use crate::node::Buffer;
 use crate::split::Engine;
@@ -22,7 +22,7 @@ pub struct Correction {
 impl<T: Real> Pcg<T> {
     /// Solves `A x = b` from `x = 0` until `|b - A x| <= tolerance |b|` as the recurrence knows it:
     /// the caller computes the residual anew, and better. Where it `goes_on`, `b` is what the last
-    /// solve left, and that one's direction is kept, `p + r - r_old`, so that convergence is not
+    /// solve left, and the direction is what would have followed, with `b` in it, so that convergence is not
     /// set back (reliable updates: Clark et al. 2010, section 3.3).
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl<T: Real> Pcg<T> {
         let (bb, rr, multiplied) = loop {
             self.system
                 .enter(engine, b, x, [mean.unwrap_or(0.0), 1.0])?;
-            // The residual of x = 0. Done again, `p - r` is what it was, but for rounding.
+            // The residual of x = 0.
             std::mem::swap(&mut self.s, &mut self.system.f);
             self.post_replace(engine, start)?;
             let asked = engine.ask([&mut self.system.entry, &mut self.begin])?;
@@ -77,6 +77,7 @@ impl<T: Real> Pcg<T> {
         let weight = bb / rr;
         let mut state = [T::ZERO; LENGTH];
         (state[WEIGHT], state[BOUND]) = (T::of(weight), T::of(tolerance.powi(2) * bb));
+        state[BETA] = self.kept(start);
         let begin = Begin {
             rr: bb,
             anew: true,

@@ -6,7 +6,7 @@ use super::watch::{Started, Watch};
 use crate::Result;
 use crate::kernel::Real;
 use crate::kernel::pcg_scalars::{
-    ALPHA, BOUND, ITERATIONS, LATER, LENGTH, NEXT, OWED, PUT_OFF, STOP, WEIGHT, owed,
+    ALPHA, BETA, BOUND, ITERATIONS, KEPT, LATER, LENGTH, NEXT, OWED, PUT_OFF, STOP, WEIGHT, owed,
 };
 use crate::split::{Engine, First, Operands, Traffic};
 
@@ -44,10 +44,18 @@ impl<T: Real> Pcg<T> {
         begin: Begin,
     ) -> Result<(State<T>, bool)> {
         let mut state = *state;
+        if !begin.anew && std::mem::take(&mut self.lacks_sum) {
+            // A step after the end leaves it.
+            let mut over = state;
+            (over[STOP], over[OWED], over[KEPT]) = (T::of(2.0), T::ZERO, state[BETA]);
+            self.step_after(engine, &over)?;
+        }
         self.watch.iter_mut().for_each(|w| w.number(&mut state));
         let put_off = state[PUT_OFF].f64();
         let (rr, before) = (begin.rr, state[ITERATIONS].f64());
         let (mut calls, mut done) = (0, 0);
+        // Steps after which the directions have changed places.
+        let mut steps = 0;
         let beside = self.watch.as_ref().is_some_and(Watch::is_beside);
         let first = self.pace.first(rr, state[BOUND].f64());
         // To watch costs the device nothing.
@@ -61,6 +69,9 @@ impl<T: Real> Pcg<T> {
                 && let Some(seen) = self.leg(engine, begin, calls, &state, !put)?
             {
                 calls += calls_of(&seen, &state);
+                let own = (seen[ITERATIONS] - state[ITERATIONS]).f64() as usize;
+                self.turn(own);
+                steps += own;
                 (state, residual, put) = (seen, begin.checked, true);
                 done = (state[ITERATIONS].f64() - before) as usize;
                 if state[STOP] > T::ZERO {
@@ -106,7 +117,8 @@ impl<T: Real> Pcg<T> {
                 unsafe { watch.peek(&self.state) }?;
             }
             self.step(engine, first)?;
-            calls = n;
+            self.turn(1);
+            (calls, steps) = (n, steps + 1);
             let next = match &mut self.watch {
                 Some(watch) if watched => {
                     let count = n;
@@ -150,23 +162,27 @@ impl<T: Real> Pcg<T> {
                 _ => {}
             }
         }
+        // Those after the last have changed nothing.
+        let own = (state[ITERATIONS].f64() - before) as usize;
+        self.turn(steps - own);
+        self.beta = state[BETA];
+        // The first of those has left the sum, of the others every second one that of other rows.
+        self.lacks_sum = steps > own + 1;
         // The product that shows that there is nothing left to do is done, too.
         done += usize::from(state[ALPHA] <= T::ZERO);
         let idle = calls.saturating_sub(done) as u64;
         self.product.did_nothing(idle);
         self.step.did_nothing(idle);
         if state[LATER] > T::ZERO {
-            // A step after the end gives `y` what it is owed, and nothing else is done.
+            // A step after the end gives `y` what it is owed.
             (state[STOP], state[OWED], state[LATER]) = (T::of(2.0), owed(&state), T::ZERO);
-            state[PUT_OFF] = state[PUT_OFF] - T::of(1.0);
-            self.put(engine, &state)?;
-            self.step(engine, None)?;
-            self.step.did_nothing(1);
-            residual = false;
+            (state[KEPT], state[PUT_OFF]) = (state[BETA], state[PUT_OFF] - T::of(1.0));
+            self.step_after(engine, &state)?;
+            (residual, self.lacks_sum) = (false, false);
         }
         let put_off = state[PUT_OFF].f64() - put_off;
         self.step.spared(Traffic {
-            updated_bytes: put_off * (self.r.len() * size_of::<T>()) as f64,
+            updated_bytes: put_off * (self.p.len() * size_of::<T>()) as f64,
             ..Traffic::default()
         });
         Ok((state, residual))
@@ -198,7 +214,24 @@ impl<T: Real> Pcg<T> {
         Ok(())
     }
 
-    /// `y`, `r` and `p` of the next iteration, as the state says, or as what is to be done `first`.
+    /// A step after the end, with the directions in their places: `y` is given what it is owed, the sum is that
+    /// of the residual, and nothing else is done.
+    fn step_after(&mut self, engine: &Engine<T>, state: &State<T>) -> Result<()> {
+        self.put(engine, state)?;
+        self.step(engine, None)?;
+        self.step.did_nothing(1);
+        Ok(())
+    }
+
+    /// The directions have changed places so often.
+    fn turn(&mut self, times: usize) {
+        if times % 2 == 1 {
+            std::mem::swap(&mut self.p, &mut self.old);
+        }
+    }
+
+    /// `y` and the next direction, in the place of the old one, as the state says, or as what is to be done
+    /// `first`.
     fn step(&mut self, engine: &Engine<T>, first: Option<First>) -> Result<()> {
         let y = match &mut self.factor {
             Some(factor) => factor.z_mut(),
@@ -207,8 +240,8 @@ impl<T: Real> Pcg<T> {
         engine.post(
             &mut self.step,
             Operands {
-                inout: &mut [y, &mut self.r, &mut self.p],
-                own: &[&self.s],
+                inout: &mut [y, &mut self.old],
+                own: &[&self.p, &self.s],
                 state: Some(&self.state),
                 first,
                 ..Operands::default()

@@ -34,7 +34,7 @@ impl<T: Real> Pcg<T> {
         };
         let multiplied = begin.multiplied && calls == 0;
         let leg = Leg {
-            vectors: [&mut self.system.y, &mut self.r, &mut self.p, &mut self.s],
+            vectors: [&mut self.system.y, &mut self.old, &mut self.p, &mut self.s],
             matrix: (&self.system.beside, self.system.share),
             state: &mut self.state,
             given: given.then_some(*state),

@@ -40,6 +40,15 @@ pub(super) struct Pace {
 }
 
 impl Pace {
+    /// One that foresees long solves.
+    #[cfg(test)]
+    pub fn long() -> Self {
+        Self {
+            before: Some(1e-9),
+            ..Self::default()
+        }
+    }
+
     /// The iteration to look after first, from a squared residual of `rr` down to `bound`.
     pub fn first(&mut self, rr: f64, bound: f64) -> usize {
         self.before = mean(self.before, self.rate.take());

@@ -8,7 +8,7 @@ use super::start::{Entered, Start};
 use super::{Pcg, Solution};
 use crate::Result;
 use crate::kernel::Real;
-use crate::kernel::pcg_scalars::{ALPHA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
+use crate::kernel::pcg_scalars::{ALPHA, BETA, BOUND, ITERATIONS, LENGTH, NEXT, STOP, WEIGHT};
 use crate::linear::system::errors;
 use crate::linear::{Bounds, Follow};
 use crate::node::Buffer;
@@ -147,6 +147,7 @@ impl<T: Real> Pcg<T> {
             // Below round-off the recurrence leads astray, and far below `rr` nobody knows.
             let leg = bound.max(round_off).max((LEG * T::EPSILON).powi(2) * rr);
             (state[WEIGHT], state[BOUND], state[STOP]) = (T::of(weight), T::of(leg), T::ZERO);
+            state[BETA] = self.kept(start);
             let begin = Begin {
                 rr,
                 anew: start != Start::Same,
@@ -200,7 +201,7 @@ impl<T: Real> Pcg<T> {
             // A start that nothing came of has left the residual where it goes.
             let t = match &mut self.factor {
                 Some(factor) => factor.t(),
-                None if begun.is_some() => &mut self.r,
+                None if begun.is_some() => &mut self.p,
                 None => &mut self.s,
             };
             guess.end(engine, [&self.system.y, t], s.iterations)?;

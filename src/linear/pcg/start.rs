@@ -17,17 +17,10 @@ const ROOM: f64 = 1e12;
 pub(super) enum Start {
     /// Along the residual.
     Anew,
-    /// Along the present direction, with the true residual in the place of the recurrence's.
+    /// In the present direction, with the true residual in the place of the recurrence's.
     Replaced,
     /// As it is.
     Same,
-}
-
-impl Start {
-    /// How much of the direction.
-    fn keep<T: Real>(self) -> T {
-        T::of(if self == Self::Anew { 0.0 } else { 1.0 })
-    }
 }
 
 /// What is known of a solve at its start.
@@ -177,9 +170,10 @@ impl<T: Real> Pcg<T> {
 
     /// Puts the true residual in the place of the recurrence's; returns its `r . r`.
     pub(super) fn replace(&mut self, engine: &Engine<T>, start: Start) -> Result<f64> {
+        let kept = self.kept(start);
         if let Some(factor) = &mut self.factor {
-            let (rp, y) = ([&mut self.r, &mut self.p], &mut self.system.y);
-            return factor.begin(engine, rp, y, start.keep());
+            let directions = (&mut self.p, &self.old);
+            return factor.begin(engine, directions, &mut self.system.y, kept);
         }
         self.post_replace(engine, start)?;
         Ok(engine.reductions([&mut self.begin])?[0][0].f64())
@@ -187,14 +181,22 @@ impl<T: Real> Pcg<T> {
 
     /// The same without a factor, started.
     pub(super) fn post_replace(&mut self, engine: &Engine<T>, start: Start) -> Result<()> {
-        std::mem::swap(&mut self.r, &mut self.s);
+        let kept = self.kept(start);
         let o = Operands {
-            inout: &mut [&mut self.p],
-            own: &[&self.r, &self.s],
-            scalars: &[start.keep()],
+            out: &mut [&mut self.p],
+            own: &[&self.s, &self.old],
+            scalars: &[kept],
             ..Operands::default()
         };
         engine.post(&mut self.begin, o)
+    }
+
+    /// How much of the direction before the first one has.
+    pub(super) fn kept(&self, start: Start) -> T {
+        match start {
+            Start::Anew => T::ZERO,
+            Start::Replaced | Start::Same => self.beta,
+        }
     }
 }
 

@@ -99,21 +99,21 @@ impl<T: Real> Factor<T> {
         }
     }
 
-    /// `p = G t + keep (p - r)`, `r = G t`, the start of a solve for what is to be added to `y`,
-    /// along the residual or, where `keep` is 1, in the last one's direction; returns `r . r`.
+    /// `p = G t + kept old`, the start of a solve for what is to be added to `y`, along the residual `G t` or
+    /// in the last one's direction; returns `|G t|^2`.
     ///
     /// # Errors
     /// The device failed.
     pub fn begin(
         &mut self,
         engine: &Engine<T>,
-        rp: [&mut Buffer<T>; 2],
+        (p, old): (&mut Buffer<T>, &Buffer<T>),
         y: &mut Buffer<T>,
-        keep: T,
+        kept: T,
     ) -> Result<f64> {
         match self {
-            Self::Whole(g) => g.begin(engine, rp, y, keep),
-            Self::Halves(h) => h.begin(engine, rp, y, keep),
+            Self::Whole(g) => g.begin(engine, (p, old), y, kept),
+            Self::Halves(h) => h.begin(engine, (p, old), y, kept),
         }
     }
 

@@ -232,17 +232,17 @@ impl<T: Real> Fsai<T> {
     pub fn begin(
         &mut self,
         engine: &Engine<T>,
-        [r, p]: [&mut Buffer<T>; 2],
+        (p, old): (&mut Buffer<T>, &Buffer<T>),
         y: &mut Buffer<T>,
-        keep: T,
+        kept: T,
     ) -> Result<f64> {
         std::mem::swap(&mut self.base, y);
         let o = Operands {
-            out: &mut [&mut self.z],
-            inout: &mut [r, p],
+            out: &mut [&mut self.z, p],
+            own: &[old],
             gather: &[&self.t],
             mats: &[&self.g],
-            scalars: &[keep],
+            scalars: &[kept],
             ..Operands::default()
         };
         Ok(engine.run(&mut self.start, o)?[0].f64())

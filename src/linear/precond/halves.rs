@@ -236,9 +236,9 @@ impl<T: Real> Halves<T> {
     pub fn begin(
         &mut self,
         engine: &Engine<T>,
-        [r, p]: [&mut Buffer<T>; 2],
+        (p, old): (&mut Buffer<T>, &Buffer<T>),
         y: &Buffer<T>,
-        keep: T,
+        kept: T,
     ) -> Result<f64> {
         let o = Operands {
             out: &mut [&mut self.base],
@@ -251,11 +251,11 @@ impl<T: Real> Halves<T> {
         engine.post(&mut self.save, o)?;
         engine.update(&self.halo, Reach::Face, &mut [&mut self.t])?;
         let o = Operands {
-            out: &mut [&mut self.z],
-            inout: &mut [r, p],
+            out: &mut [&mut self.z, p],
+            own: &[old],
             gather: &[&self.t],
             mats: &[&self.down],
-            scalars: &[keep],
+            scalars: &[kept],
             ..Operands::default()
         };
         Ok(engine.run(&mut self.start, o)?[0].f64())

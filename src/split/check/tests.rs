@@ -6,7 +6,7 @@ mod steps;
 
 use std::path::Path;
 
-use crate::kernel::pcg_scalars::{LATER, OWED, STOP};
+use crate::kernel::pcg_scalars::{KEPT, LATER, OWED, STOP};
 use crate::kernel::{Kernel, Real, axpy, dot, list, pcg_step};
 use crate::node::opencl::{self, DeviceInfo};
 use crate::node::topology::allowed_cores;
@@ -235,10 +235,13 @@ fn a_step_after_the_end_pays_what_is_owed_and_leaves_the_sum_for_any_cut() {
     let mut case = super::random_case(&engine.node, pcg_step::kernel(), n, 1).unwrap();
     let state = case.state.as_mut().unwrap().write().unwrap();
     (state[STOP], state[LATER], state[OWED]) = (2.0, 0.0, 0.0);
+    let kept = state[KEPT];
     let before: Vec<Vec<f64>> = (case.inout.iter())
         .map(|b| b.share(0, 0).unwrap().host.to_vec())
         .collect();
-    let sum: f64 = before[1].iter().map(|r| r * r).sum();
+    let p = case.own[0].share(0, 0).unwrap().host.to_vec();
+    let residuals = p.iter().zip(&before[1]).map(|(p, o)| p - kept * o);
+    let sum: f64 = residuals.map(|r| r * r).sum();
     let first = case.run(&engine, 0.0).unwrap();
     for cut in [0.0, 0.5, 1.0] {
         let got = case.run(&engine, cut).unwrap();
@@ -250,7 +253,7 @@ fn a_step_after_the_end_pays_what_is_owed_and_leaves_the_sum_for_any_cut() {
 
     let mut after = before.clone();
     for (i, y) in after[0].iter_mut().enumerate() {
-        *y = 0.3f64.mul_add(before[2][i] - before[1][i], *y);
+        *y = 0.3f64.mul_add(before[1][i], *y);
     }
     case.state.as_mut().unwrap().write().unwrap()[OWED] = 0.3;
     assert_eq!(case.reference().unwrap().vectors, after);
