@@ -55,7 +55,7 @@ impl<T: Real> Pcg<T> {
         let (rr, before) = (begin.rr, state[ITERATIONS].f64());
         let (mut calls, mut done) = (0, 0);
         // Steps after which the directions have changed places.
-        let mut steps = 0;
+        let mut steps = 0usize;
         let beside = self.watch.as_ref().is_some_and(Watch::is_beside);
         let first = self.pace.first(rr, state[BOUND].f64());
         // To watch costs the device nothing.
@@ -71,7 +71,7 @@ impl<T: Real> Pcg<T> {
                 calls += calls_of(&seen, &state);
                 let own = (seen[ITERATIONS] - state[ITERATIONS]).f64() as usize;
                 self.turn(own);
-                steps += own;
+                steps = steps.saturating_add(own);
                 (state, residual, put) = (seen, begin.checked, true);
                 done = (state[ITERATIONS].f64() - before) as usize;
                 if state[STOP] > T::ZERO {
@@ -164,10 +164,11 @@ impl<T: Real> Pcg<T> {
         }
         // Those after the last have changed nothing.
         let own = (state[ITERATIONS].f64() - before) as usize;
-        self.turn(steps - own);
+        let after = steps.saturating_sub(own);
+        self.turn(after);
         self.beta = state[BETA];
-        // The first of those has left the sum, of the others every second one that of other rows.
-        self.lacks_sum = steps > own + 1;
+        // The first of those leaves the sum; the next finds the directions in each other's places.
+        self.lacks_sum = after > 1;
         // The product that shows that there is nothing left to do is done, too.
         done += usize::from(state[ALPHA] <= T::ZERO);
         let idle = calls.saturating_sub(done) as u64;
@@ -250,7 +251,8 @@ impl<T: Real> Pcg<T> {
     }
 
     /// Starts the first product before it is known whether there are to be iterations, where the device
-    /// does that while the host waits for what says so; returns whether it has. It leaves `s` alone.
+    /// does that while the host waits for what says so; returns whether it has. Then the residual in `s` has made
+    /// way for it.
     pub(super) fn multiply_ahead(&mut self, engine: &Engine<T>) -> Result<bool> {
         let unwatched = engine.runs_unwatched(&self.product) && self.on_the_device(engine);
         if unwatched {
