@@ -7,9 +7,9 @@
 //! `kept` is 0 and `o` whatever the last one has left, numbers all: no step follows from sums that are none.
 //!
 //! What is saved is a write, 8 bytes of a row. A processor whose caches take what is written gains nothing by
-//! it: `couloir bench pcg --where cpu --device none --threads 1` on a Xeon with 480 MiB of last cache, medians
-//! of runs in turns, grid:160 13.3 and 13.4 ms, 13.5 and 13.8, grid:100 2.15 and 2.21, `tet:1600000 --order rcm`
-//! 5.43 and 5.70. For a device see `cl/pcg_step.cl`.
+//! it and may lose: `couloir bench pcg --where cpu --device none --threads 1` on a Xeon with 480 MiB of last
+//! cache, medians of runs in turns, grid:160 13.3 and 13.4 ms, 13.5 and 13.8 (by two threads 6.26 and 6.60),
+//! grid:100 2.15 and 2.21, `tet:1600000 --order rcm` 5.43 and 5.70. For a device see `cl/pcg_step.cl`.
 //!
 //! In single precision the rows of `r` take turns between the two numbers next to the exact `alpha`:
 //! see [`pcg_scalars`](super::pcg_scalars).
