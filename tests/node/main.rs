@@ -7,6 +7,7 @@ mod made;
 
 mod big_little;
 mod devices;
+mod ends;
 mod iterates;
 mod kernels;
 mod linear;

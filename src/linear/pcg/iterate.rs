@@ -45,17 +45,12 @@ impl<T: Real> Pcg<T> {
     ) -> Result<(State<T>, bool)> {
         let mut state = *state;
         if !begin.anew && std::mem::take(&mut self.lacks_sum) {
-            // A step after the end leaves it.
-            let mut over = state;
-            (over[STOP], over[OWED], over[KEPT]) = (T::of(2.0), T::ZERO, state[BETA]);
-            self.step_after(engine, &over)?;
+            self.step_after(engine, &state, T::ZERO)?;
         }
         self.watch.iter_mut().for_each(|w| w.number(&mut state));
         let put_off = state[PUT_OFF].f64();
         let (rr, before) = (begin.rr, state[ITERATIONS].f64());
         let (mut calls, mut done) = (0, 0);
-        // Steps after which the directions have changed places.
-        let mut steps = 0usize;
         let beside = self.watch.as_ref().is_some_and(Watch::is_beside);
         let first = self.pace.first(rr, state[BOUND].f64());
         // To watch costs the device nothing.
@@ -68,10 +63,9 @@ impl<T: Real> Pcg<T> {
             if calls == done
                 && let Some(seen) = self.leg(engine, begin, calls, &state, !put)?
             {
-                calls += calls_of(&seen, &state);
-                let own = (seen[ITERATIONS] - state[ITERATIONS]).f64() as usize;
+                let own = calls_of(&seen, &state);
                 self.turn(own);
-                steps = steps.saturating_add(own);
+                calls += own;
                 (state, residual, put) = (seen, begin.checked, true);
                 done = (state[ITERATIONS].f64() - before) as usize;
                 if state[STOP] > T::ZERO {
@@ -118,7 +112,7 @@ impl<T: Real> Pcg<T> {
             }
             self.step(engine, first)?;
             self.turn(1);
-            (calls, steps) = (n, steps + 1);
+            calls = n;
             let next = match &mut self.watch {
                 Some(watch) if watched => {
                     let count = n;
@@ -162,13 +156,11 @@ impl<T: Real> Pcg<T> {
                 _ => {}
             }
         }
-        // Those after the last have changed nothing.
-        let own = (state[ITERATIONS].f64() - before) as usize;
-        let after = steps.saturating_sub(own);
+        // Calls of the step after the last iteration have changed nothing. The first one leaves the sum; the
+        // next finds the directions in each other's places.
+        let after = calls.saturating_sub((state[ITERATIONS].f64() - before) as usize);
         self.turn(after);
-        self.beta = state[BETA];
-        // The first of those leaves the sum; the next finds the directions in each other's places.
-        self.lacks_sum = after > 1;
+        (self.beta, self.lacks_sum) = (state[BETA], after > 1);
         // The product that shows that there is nothing left to do is done, too.
         done += usize::from(state[ALPHA] <= T::ZERO);
         let idle = calls.saturating_sub(done) as u64;
@@ -176,9 +168,8 @@ impl<T: Real> Pcg<T> {
         self.step.did_nothing(idle);
         if state[LATER] > T::ZERO {
             // A step after the end gives `y` what it is owed.
-            (state[STOP], state[OWED], state[LATER]) = (T::of(2.0), owed(&state), T::ZERO);
-            (state[KEPT], state[PUT_OFF]) = (state[BETA], state[PUT_OFF] - T::of(1.0));
-            self.step_after(engine, &state)?;
+            self.step_after(engine, &state, owed(&state))?;
+            (state[LATER], state[PUT_OFF]) = (T::ZERO, state[PUT_OFF] - T::of(1.0));
             (residual, self.lacks_sum) = (false, false);
         }
         let put_off = state[PUT_OFF].f64() - put_off;
@@ -215,16 +206,19 @@ impl<T: Real> Pcg<T> {
         Ok(())
     }
 
-    /// A step after the end, with the directions in their places: `y` is given what it is owed, the sum is that
-    /// of the residual, and nothing else is done.
-    fn step_after(&mut self, engine: &Engine<T>, state: &State<T>) -> Result<()> {
-        self.put(engine, state)?;
+    /// A step after the end, with the directions in their places: `y` is given what it is `owed`, the sum is
+    /// that of the residual, and nothing else is done.
+    fn step_after(&mut self, engine: &Engine<T>, state: &State<T>, owed: T) -> Result<()> {
+        let mut over = *state;
+        (over[STOP], over[LATER]) = (T::of(2.0), T::ZERO);
+        (over[OWED], over[KEPT]) = (owed, state[BETA]);
+        self.put(engine, &over)?;
         self.step(engine, None)?;
         self.step.did_nothing(1);
         Ok(())
     }
 
-    /// The directions have changed places so often.
+    /// The directions change places with each call of the step.
     fn turn(&mut self, times: usize) {
         if times % 2 == 1 {
             std::mem::swap(&mut self.p, &mut self.old);
