@@ -227,6 +227,9 @@ impl<'a, T: Real> Mat<'a, T> {
         if !b.full && !within(regular_steps, i, x) {
             return self.row_by_row::<Q, P, X, S>(planes, x, i, &s);
         }
+        if affine.is_empty() && rest.is_empty() {
+            fetch_edge(ones, i, x);
+        }
         let mut value;
         // SAFETY: every row has its entry in every step, or as checked.
         (s, value) = unsafe {

@@ -8,8 +8,9 @@
 //!
 //! What is saved is a write, 8 bytes of a row. A processor whose caches take what is written gains nothing by
 //! it and may lose: `couloir bench pcg --where cpu --device none --threads 1` on a Xeon with 480 MiB of last
-//! cache, medians of runs in turns, grid:160 13.3 and 13.4 ms, 13.5 and 13.8 (by two threads 6.26 and 6.60),
-//! grid:100 2.15 and 2.21, `tet:1600000 --order rcm` 5.43 and 5.70. For a device see `cl/pcg_step.cl`.
+//! cache, medians of runs in turns, without the prefetching told of below, grid:160 13.3 and 13.4 ms, 13.5 and
+//! 13.8 (by two threads 6.26 and 6.60), grid:100 2.15 and 2.21, `tet:1600000 --order rcm` 5.43 and 5.70. For a
+//! device see `cl/pcg_step.cl`.
 //!
 //! In single precision the rows of `r` take turns between the two numbers next to the exact `alpha`:
 //! see [`pcg_scalars`](super::pcg_scalars).
@@ -20,8 +21,16 @@
 
 use super::group::{Group, Lanes, WIDTH, groups, slice_at, slice_at_mut, slices};
 use super::pcg_scalars::{ALPHA, BETA, KEPT, LATER, LENGTH, OWED, PATTERN, STOP, step_length};
+use super::stream::prefetch;
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
+
+/// Bytes that the path runs ahead that prefetches. A Xeon (AVX-512, 480 MiB of last cache), `cargo run
+/// --release --example pcg -- 160 none 0 THREADS 1e-4 2`, the step of three runs in turns: by one thread
+/// 6.62, 6.76 and 6.57 ms without, 5.89, 6.39 and 5.81 so, 6.12, 6.21 and 6.19 with twice as much; by two
+/// 3.06, 3.12 and 3.07, 2.80, 3.32 and 2.73, 2.86, 2.76 and 2.84. With half of it 220^3 rows lose (20.4 to
+/// 22.3), with four times they do by two threads (9.4 to 10.0).
+const AHEAD_BYTES: usize = 2048;
 
 /// inout y, o; reductions r.r of the new r; own p, s; state of the solve.
 pub fn kernel<T: Real>() -> Kernel<T> {
@@ -70,21 +79,32 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
     }
 }
 
+/// The CPU paths: plain, and one that prefetches.
+pub fn paths<T: Real>() -> [fn(&mut Rows<'_, T>); 2] {
+    [host, ahead::host]
+}
+
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
+    blocks::<T, false>(r);
+}
+
+#[inline(always)]
+fn blocks<T: Real, const AHEAD: bool>(r: &mut Rows<'_, T>) {
     if r.state[STOP] > T::of(1.0) {
         return after::<T>(r);
     }
     if r.state[LATER] > T::ZERO {
-        steps::<T, true>(r);
+        steps::<T, true, AHEAD>(r);
     } else {
-        steps::<T, false>(r);
+        steps::<T, false, AHEAD>(r);
     }
 }
 
 /// The step; all but `y` where that is done `LATER`.
 #[inline(always)]
-fn steps<T: Real, const LATER: bool>(r: &mut Rows<'_, T>) {
+fn steps<T: Real, const LATER: bool, const AHEAD: bool>(r: &mut Rows<'_, T>) {
+    let line = AHEAD_BYTES / size_of::<T>();
     let ([p, s, ..], [y, old, ..]) = (r.own, &mut r.inout);
     let (alpha, beta) = (Group::splat(r.state[ALPHA]), Group::splat(r.state[BETA]));
     let (owed, kept) = (Group::splat(r.state[OWED]), Group::splat(r.state[KEPT]));
@@ -100,6 +120,16 @@ fn steps<T: Real, const LATER: bool>(r: &mut Rows<'_, T>) {
     for b in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
         for i in slices(b) {
+            if AHEAD {
+                for at in groups().map(|g| i + g + line) {
+                    for x in [p, s, &**old] {
+                        prefetch(x, at);
+                    }
+                    if !LATER {
+                        prefetch(y, at);
+                    }
+                }
+            }
             let (p, s) = (slice_at(p, i), slice_at(s, i));
             let (y, old) = (slice_at_mut(y, i), slice_at_mut(old, i));
             for g in groups() {
@@ -143,3 +173,11 @@ fn after<T: Real>(r: &mut Rows<'_, T>) {
 }
 
 crate::simd!(body);
+
+mod ahead {
+    #[inline(always)]
+    fn body<T: crate::kernel::Real>(r: &mut crate::kernel::Rows<'_, T>) {
+        super::blocks::<T, true>(r);
+    }
+    crate::simd!(body);
+}

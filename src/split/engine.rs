@@ -199,7 +199,8 @@ impl<T: Real> Engine<T> {
     /// # Errors
     /// Out of memory, or the device has no such kernel.
     pub fn site(&self, mut kernel: Kernel<T>, label: &str, rows: usize) -> Result<Site<T>> {
-        if let (true, Some(host)) = (self.prefetch, stream::ahead(&kernel)) {
+        let several = self.node.caches.streams_asked;
+        if let Some(host) = stream::ahead(&kernel, self.prefetch, several) {
             kernel.host = host;
         }
         let handle = match &self.program {

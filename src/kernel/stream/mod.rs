@@ -8,7 +8,7 @@ pub mod copy;
 pub mod read;
 pub mod triad;
 
-use super::{Kernel, Real, Rows, axpy, dot};
+use super::{Kernel, Real, Rows, axpy, dot, pcg_step};
 
 /// Bytes that prefetching paths run ahead.
 pub const AHEAD_BYTES: usize = 1024;
@@ -18,13 +18,20 @@ pub fn list<T: Real>() -> Vec<Kernel<T>> {
     vec![read::kernel(), copy::kernel(), triad::kernel()]
 }
 
-/// The CPU path of `kernel` that prefetches, if it has one. It computes the same, bit for bit.
-pub fn ahead<T: Real>(kernel: &Kernel<T>) -> Option<fn(&mut Rows<'_, T>)> {
-    match kernel.name {
-        "axpy" => Some(axpy::paths()[1]),
-        "dot" => Some(dot::paths()[1]),
-        _ => None,
-    }
+/// The CPU path of `kernel` that prefetches, if it has one, and the processor gains by it where `two` vectors
+/// are read or `several`. It computes the same, bit for bit.
+pub fn ahead<T: Real>(
+    kernel: &Kernel<T>,
+    two: bool,
+    several: bool,
+) -> Option<fn(&mut Rows<'_, T>)> {
+    let [_, path] = match kernel.name {
+        "axpy" if two => axpy::paths(),
+        "dot" if two => dot::paths(),
+        "pcg_step" if several => pcg_step::paths(),
+        _ => return None,
+    };
+    Some(path)
 }
 
 /// Makes a function that asks for a cache line, by the instruction of each architecture.

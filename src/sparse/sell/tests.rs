@@ -132,7 +132,7 @@ fn slices_see_what_each_row_has_in_the_order_of_its_sum() {
                 second_bytes,
                 last_bytes,
                 bypassed,
-                staged: false,
+                ..Caches::default()
             };
             let held_bytes = second_bytes.max(if bypassed { last_bytes / 4 } else { 0 });
             let s = match fixed {

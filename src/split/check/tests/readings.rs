@@ -1,8 +1,8 @@
-//! The ways to ask for a matrix's values ahead of time.
+//! The ways to ask ahead of time for what is read: a matrix's values, vectors.
 
 use super::super::random_case;
 use crate::kernel::reading::Reading::{self, Far, Near, Once};
-use crate::kernel::{gspmv, pcg_product, simd, spmv, spmv_add};
+use crate::kernel::{gspmv, pcg_product, pcg_step, simd, spmv, spmv_add, stream};
 use crate::node::{BLOCK, Config, DeviceChoice};
 use crate::split::{Engine, Policy};
 
@@ -54,6 +54,24 @@ fn matrices_give_the_same_bits_however_they_are_read() {
                 kernel.name
             );
         }
+    }
+}
+
+/// A step reads several vectors at once, which are asked for or not: by a path that the engine takes.
+#[test]
+fn steps_give_the_same_bits_whether_their_vectors_are_asked_for_or_not() {
+    let mut engine = engine();
+    for (rows, seed) in [(1, 1), (77, 2), (2 * BLOCK + 77, 3), (3000, 4), (3000, 5)] {
+        let [plain, ahead] = [false, true].map(|asked| {
+            engine.node.caches.streams_asked = asked;
+            let kernel = pcg_step::kernel();
+            assert_eq!(stream::ahead(&kernel, !asked, asked).is_some(), asked);
+            let mut case = random_case(&engine.node, kernel, rows, seed).unwrap();
+            let got = case.run(&engine, 0.0).unwrap();
+            assert!(got.distance(&case.reference().unwrap(), 1.0) < 1e-12);
+            got
+        });
+        assert!(plain == ahead, "{rows} rows, seed {seed}");
     }
 }
 
