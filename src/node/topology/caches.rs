@@ -36,7 +36,10 @@ pub struct Caches {
     /// `nodes:1000000 --order rcm` alike). Not measured on others.
     pub staged: bool,
     /// Several vectors that are read at once come sooner where they are asked for ahead: on a Xeon, whose
-    /// figures are in `kernel/pcg_step.rs`. Not measured on others.
+    /// figures are in `kernel/pcg_step.rs`, and another (Emerald Rapids, beside neighbours at work, two runs;
+    /// with the edges that `kernel/steps.rs` asks for, `couloir bench pcg --matrix grid:160 --where cpu --device
+    /// none --threads 2` 11.1 and 9.4 -> 7.2 and 7.9 ms, by eight threads 3.0 and 2.2 -> 3.1 and 2.2). Not
+    /// measured on others.
     pub streams_asked: bool,
 }
 
