@@ -28,8 +28,8 @@ use crate::node::BLOCK;
 /// Bytes that the path runs ahead that prefetches. A Xeon (AVX-512, 480 MiB of last cache), `cargo run
 /// --release --example pcg -- 160 none 0 THREADS 1e-4 2`, the step of three runs in turns: by one thread
 /// 6.62, 6.76 and 6.57 ms without, 5.89, 6.39 and 5.81 so, 6.12, 6.21 and 6.19 with twice as much; by two
-/// 3.06, 3.12 and 3.07, 2.80, 3.32 and 2.73, 2.86, 2.76 and 2.84. With half of it 220^3 rows lose (20.4 to
-/// 22.3), with four times they do by two threads (9.4 to 10.0).
+/// 3.06, 3.12 and 3.07, 2.80, 3.32 and 2.73, 2.86, 2.76 and 2.84. With half of it `220 none 0 1 1e-3 2` loses
+/// (20.8 and 20.2 to 22.3 and 22.1), with three times `220 none 0 2 1e-3 1` does (9.4 to 10.0). Trial builds.
 const AHEAD_BYTES: usize = 2048;
 
 /// inout y, o; reductions r.r of the new r; own p, s; state of the solve.

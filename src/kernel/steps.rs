@@ -62,8 +62,8 @@ pub(super) const LONG: usize = 8;
 /// Slices that store neither values nor columns read nothing else from memory. The products of a solve,
 /// on a Xeon (AVX-512, 480 MiB of last cache), `cargo run --release --example pcg -- 160 none 0 1 1e-4 2`,
 /// two runs each: 5.94 and 5.82 ms, so asked for 4.21 and 4.72; two slices on 4.82 and 5.21, 16 slices
-/// 4.25 and 4.46; by AVX2 6.69 and 6.52, 5.08 and 4.97. Of 220^3 rows 16.6 and 16.9, 12.9 and 12.8; 100^3
-/// the same. Not measured on ARM.
+/// 4.25 and 4.46; by AVX2 6.69 and 6.52, 5.08 and 4.97; of `220 none 0 1 1e-3 2` 16.6 and 16.9, 12.9 and
+/// 12.8, of `100 none 0 1 1e-7 6` the same. Trial builds. Not measured on ARM.
 #[inline(always)]
 pub(super) fn fetch_edge<T: Real, const X: usize>(steps: &[[u32; 2]], i: usize, x: [&[T]; X]) {
     let Some(&[_, base]) = steps.last() else {
