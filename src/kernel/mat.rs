@@ -39,7 +39,8 @@ pub struct Mat<'a, T> {
     pub(crate) index: &'a [u32],
     /// The same memory, as halves of words.
     pub(crate) halves: &'a [u16],
-    /// How values are asked for.
+    /// How values are asked for, where there are paths for it: on x86-64.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     pub(crate) reading: Reading,
     /// Values of each plane.
     pub(crate) planes: [&'a [T]; MAX_PLANES],
