@@ -1,7 +1,6 @@
 //! From rows to slices.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -9,6 +8,7 @@ use rayon::prelude::*;
 
 use super::encode::{Empty, Encoder, Lines};
 use super::reads::Reads;
+use super::shared::{Place, Shared, hash};
 use super::usual;
 use super::{Sell, long_rows};
 use crate::kernel::mat::{FAR, FLAGS};
@@ -32,7 +32,7 @@ struct Part {
     slices: Vec<Slice>,
     index: Vec<u32>,
     /// Entry and element, counted from the beginning of its slice.
-    places: Vec<(u32, u32)>,
+    places: Vec<Place>,
 }
 
 /// What one slice takes.
@@ -42,12 +42,21 @@ struct Slice {
     /// Words of its index block, and whether others may share that.
     words: usize,
     common: bool,
-    /// An entry for each value, where others may share those; else none.
-    entries: Vec<usize>,
+    alike: Alike,
     /// Its places.
     places: usize,
     /// Numbers of steps.
     counts: [u32; 2],
+}
+
+/// What other slices must have to share a slice's values.
+enum Alike {
+    /// None may.
+    Not,
+    /// These entries' values, one of each step.
+    Steps(Vec<usize>),
+    /// All of them, for which this stands, and its index block.
+    Slices(u64),
 }
 
 /// Where everything goes.
@@ -77,9 +86,6 @@ impl Layout {
         };
         u32::try_from(col.len()).map_err(too_large)?;
         let count = padded(rows.max(1)) / SLICE;
-        let alike = |entries: &[usize]| {
-            fixed.is_some_and(|planes| planes.iter().all(|p| alike(p, entries)))
-        };
         let align = if fixed.is_some() {
             ALIGN
         } else {
@@ -89,14 +95,14 @@ impl Layout {
             .into_par_iter()
             .map(|task| {
                 let slices = task * SLICES_PER_TASK..count.min((task + 1) * SLICES_PER_TASK);
-                Part::new(Encoder::new(keeps), slices, row_ptr, col, alike)
+                Part::new(Encoder::new(keeps), slices, row_ptr, col, fixed)
             })
             .collect();
         let mut slices = Vec::with_capacity(4 * count);
         let mut index = Vec::new();
         let mut position = vec![0u32; col.len()];
         let mut blocks: HashMap<&[u32], u32> = HashMap::new();
-        let mut values: HashMap<Vec<u64>, u32> = HashMap::new();
+        let mut shared = Shared::new(fixed.unwrap_or(&[]));
         let mut elements = 0usize;
         for part in &parts {
             let (mut words, mut places) = (part.index.as_slice(), part.places.as_slice());
@@ -114,22 +120,20 @@ impl Layout {
                         end
                     }
                 };
-                let mut start = u32::try_from(elements).map_err(too_large)?;
-                let bits = |p: &&[f64]| slice.entries.iter().map(|&e| p[e].to_bits()).collect();
-                let key: Vec<Vec<u64>> = fixed.unwrap_or(&[]).iter().map(bits).collect();
-                match values.entry(key.concat()) {
-                    Entry::Occupied(e) if !slice.entries.is_empty() => start = *e.get(),
-                    e => {
-                        if !slice.entries.is_empty() {
-                            e.insert_entry(start);
-                        }
-                        elements += slice.values.next_multiple_of(align);
-                    }
-                }
-                let [steps, wide] = slice.counts;
-                slices.extend([start, at, steps, wide]);
                 let (own, rest) = places.split_at(slice.places);
                 places = rest;
+                let end = u32::try_from(elements).map_err(too_large)?;
+                let before = match slice.alike {
+                    Alike::Not => None,
+                    Alike::Steps(ref entries) => shared.single(entries, end),
+                    Alike::Slices(hash) => shared.whole(at, hash, own, end),
+                };
+                if before.is_none() {
+                    elements += slice.values.next_multiple_of(align);
+                }
+                let start = before.unwrap_or(end);
+                let [steps, wide] = slice.counts;
+                slices.extend([start, at, steps, wide]);
                 for &(entry, place) in own {
                     position[entry as usize] = start + place;
                 }
@@ -170,8 +174,11 @@ impl Part {
         slices: Range<usize>,
         row_ptr: &[usize],
         col: &[u32],
-        alike: impl Fn(&[usize]) -> bool,
+        fixed: Option<&[&[f64]]>,
     ) -> Self {
+        let alike = |entries: &[usize]| {
+            fixed.is_some_and(|planes| planes.iter().all(|p| alike(p, entries)))
+        };
         let mut part = Self::default();
         for s in slices {
             let lines: &mut Lines = &mut [(0, &[][..]); SLICE];
@@ -186,11 +193,17 @@ impl Part {
             let values = encoder.places(|entry, place| {
                 part.places.push((entry as u32, place as u32));
             });
+            let (common, entries) = (encoder.is_common(), encoder.single_values());
+            let alike = match fixed {
+                Some(_) if !entries.is_empty() => Alike::Steps(entries),
+                Some(planes) if common => Alike::Slices(hash(planes, &part.places[places..])),
+                _ => Alike::Not,
+            };
             part.slices.push(Slice {
                 values,
                 words: part.index.len() - words,
-                common: encoder.is_common(),
-                entries: encoder.single_values(),
+                common,
+                alike,
                 places: part.places.len() - places,
                 counts: encoder.counts(),
             });

@@ -3,9 +3,10 @@
 //! Rows are taken in slices of C = 32, and a slice in steps. A step takes at most one entry of each
 //! row: its mask says of which rows. Its columns are stored in the least of three ways: affine
 //! (column minus row is the same for all: one number), 16-bit or 32-bit differences to a base. All
-//! are relative to the slice's first row, so slices that look alike share one index block; and, where
-//! each of their steps has one value for all rows, their values. Where it pays, a step of a few
-//! values is cut into one step per value, with the same columns.
+//! are relative to the slice's first row, so slices that look alike share one index block. Values that
+//! stay as they are ([`Sell::fixed`]) are shared, too: by slices each of whose steps has one value for
+//! all rows, and by those of one index block that agree in every row, as at the walls of a box of like
+//! cells. Where it pays, a step of a few values is cut into one step per value, with the same columns.
 //!
 //! A step of nearly every row has a value and a difference for each of the C, so that a row finds
 //! its own at once; where more than a quarter of the places would be empty (with differences, an
@@ -39,6 +40,7 @@
 mod build;
 mod encode;
 mod reads;
+mod shared;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -91,7 +93,7 @@ impl<T: Real> Sell<T> {
     }
 
     /// Converts a matrix whose values stay as they are: where neighbouring rows have the same value
-    /// at the same distance, it is stored once.
+    /// at the same distance, it is stored once, and so is what whole slices have alike.
     ///
     /// # Errors
     /// As [`Sell::from_csr`].

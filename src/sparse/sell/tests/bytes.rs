@@ -58,8 +58,8 @@ fn a_step_of_a_few_values_leaves_the_others_shared() {
         let elements = made.0.elements();
         assert!(elements < n / 4, "{ends:?}: {elements} elements");
     }
-    // A box's own lines: the rows at their ends have other values.
-    let a = grid(32, |i, _| if i % 32 > 0 { -1.0 } else { -1.5 });
+    // A box's own lines: the rows at their ends have other values, each line its own.
+    let a = grid(32, |i, _| if i % 32 > 0 { -1.0 } else { -2.0 - i as f64 });
     let made = Sell::build(&node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val], true);
     let made = made.unwrap();
     check(&made, &a, true);
@@ -85,4 +85,42 @@ fn slices_share_values_only_where_all_planes_agree() {
             assert_eq!(plane[at as usize], *v);
         }
     }
+}
+
+#[test]
+fn slices_whose_rows_differ_share_what_they_have_alike() {
+    let node = node();
+    let built = |a: &Csr| {
+        let made = Sell::build(&node, a.rows, a.cols, &a.row_ptr, &a.col, &[&a.val], true);
+        let made = made.unwrap();
+        check(&made, a, true);
+        made.0.elements()
+    };
+    // A line of 32 rows is a slice. What it lacks goes by its place among the lines: nine kinds.
+    let ends = |i: usize| if i % 32 > 0 { -1.0 } else { -1.5 };
+    let alike = built(&grid(32, |i, _| ends(i)));
+    assert!(
+        (5 * 9 * 32..=7 * 9 * 32).contains(&alike),
+        "{alike} elements"
+    );
+    // A row of its own is one slice more, as is each value of it: nothing else is.
+    let odd = |row: usize| move |i: usize, _: usize| if i == row { 3.0 } else { ends(i) };
+    let one = built(&grid(32, odd(40 * 32 + 7)));
+    assert_eq!(one, alike + 7 * 32);
+    // The same values at other columns: decoded, they are each other's no longer.
+    let shifted = |by: usize| {
+        Csr::from_rows(64, 256, |i, row| {
+            let far = if i < 32 { 64 } else { 64 + by };
+            let v = [1.0, 2.0][i % 2];
+            row.extend([(i as u32, v), ((i + far) as u32, v)]);
+        })
+    };
+    assert_eq!(built(&shifted(0)), 2 * 32);
+    assert_eq!(built(&shifted(5)), 4 * 32);
+    // A value that differs in its last bit is another.
+    let last_bit = grid(32, |i, _| {
+        let bits = f64::to_bits(ends(i));
+        f64::from_bits(if i / 32 == 40 { bits + 1 } else { bits })
+    });
+    assert_eq!(built(&last_bit), alike + 7 * 32);
 }
