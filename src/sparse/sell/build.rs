@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::encode::{Empty, Encoder, Lines};
 use super::reads::Reads;
-use super::shared::{Place, Shared, hash};
+use super::shared::{Alike, Place, Shared};
 use super::usual;
 use super::{Sell, long_rows};
 use crate::kernel::mat::{FAR, FLAGS};
@@ -47,16 +47,6 @@ struct Slice {
     places: usize,
     /// Numbers of steps.
     counts: [u32; 2],
-}
-
-/// What other slices must have to share a slice's values.
-enum Alike {
-    /// None may.
-    Not,
-    /// These entries' values, one of each step.
-    Steps(Vec<usize>),
-    /// All of them, for which this stands, and its index block.
-    Slices(u64),
 }
 
 /// Where everything goes.
@@ -123,11 +113,7 @@ impl Layout {
                 let (own, rest) = places.split_at(slice.places);
                 places = rest;
                 let end = u32::try_from(elements).map_err(too_large)?;
-                let before = match slice.alike {
-                    Alike::Not => None,
-                    Alike::Steps(ref entries) => shared.single(entries, end),
-                    Alike::Slices(hash) => shared.whole(at, hash, own, end),
-                };
+                let before = shared.before(&slice.alike, at, own, end);
                 if before.is_none() {
                     elements += slice.values.next_multiple_of(align);
                 }
@@ -187,18 +173,21 @@ impl Part {
                     *line = (from, &col[from..to]);
                 }
             }
-            encoder.encode(s * SLICE, lines, &alike);
+            encoder.encode(s * SLICE, lines, alike);
             let (words, places) = (part.index.len(), part.places.len());
             encoder.append_to(&mut part.index);
             let values = encoder.places(|entry, place| {
                 part.places.push((entry as u32, place as u32));
             });
-            let (common, entries) = (encoder.is_common(), encoder.single_values());
-            let alike = match fixed {
-                Some(_) if !entries.is_empty() => Alike::Steps(entries),
-                Some(planes) if common => Alike::Slices(hash(planes, &part.places[places..])),
-                _ => Alike::Not,
-            };
+            let common = encoder.is_common();
+            let alike = fixed.map_or(Alike::Not, |planes| {
+                Alike::of(
+                    planes,
+                    encoder.single_values(),
+                    common,
+                    &part.places[places..],
+                )
+            });
             part.slices.push(Slice {
                 values,
                 words: part.index.len() - words,

@@ -97,7 +97,7 @@ fn slices_whose_rows_differ_share_what_they_have_alike() {
         made.0.elements()
     };
     // A line of 32 rows is a slice. What it lacks goes by its place among the lines: nine kinds.
-    let ends = |i: usize| if i % 32 > 0 { -1.0 } else { -1.5 };
+    let ends = |i: usize| if i.is_multiple_of(32) { -1.5 } else { -1.0 };
     let alike = built(&grid(32, |i, _| ends(i)));
     assert!(
         (5 * 9 * 32..=7 * 9 * 32).contains(&alike),
