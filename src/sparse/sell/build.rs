@@ -42,6 +42,7 @@ struct Slice {
     /// Words of its index block, and whether others may share that.
     words: usize,
     common: bool,
+    /// Whether others may share its values.
     alike: Alike,
     /// Its places.
     places: usize,

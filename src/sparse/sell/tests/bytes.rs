@@ -103,11 +103,11 @@ fn slices_whose_rows_differ_share_what_they_have_alike() {
         (5 * 9 * 32..=7 * 9 * 32).contains(&alike),
         "{alike} elements"
     );
-    // A row of its own is one slice more, as is each value of it: nothing else is.
+    // A row with values of its own makes one slice more.
     let odd = |row: usize| move |i: usize, _: usize| if i == row { 3.0 } else { ends(i) };
     let one = built(&grid(32, odd(40 * 32 + 7)));
     assert_eq!(one, alike + 7 * 32);
-    // The same values at other columns: decoded, they are each other's no longer.
+    // The same values at other columns are stored apart.
     let shifted = |by: usize| {
         Csr::from_rows(64, 256, |i, row| {
             let far = if i < 32 { 64 } else { 64 + by };
