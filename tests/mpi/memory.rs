@@ -21,7 +21,8 @@ fn held(case: &str, ranks: usize) -> Option<[f64; 2]> {
 }
 
 /// A box with walls around. The cells' layers grow by `stretch`; those of uniform boxes are stored
-/// once.
+/// once, and of others the lines that are like those of another layer, where lines are whole slices of
+/// 32 rows: as 64 cells are for one rank, but not in parts.
 fn walled(cells: usize, stretch: f64) -> String {
     let walls = ["xmin", "xmax", "ymin", "ymax", "zmin", "zmax"];
     let walls = walls.map(|name| format!("boundary.{name}.type = \"wall\"\n"));
@@ -67,20 +68,22 @@ fn per_cell(case: impl Fn(usize) -> String, cells: usize, count: f64) -> Option<
 #[test]
 fn memory_goes_by_the_cells_of_a_rank() {
     let bricks = 64f64.powi(3);
-    let stretched = per_cell(|n| walled(n, 1.0), 64, bricks);
+    let stretched = per_cell(|n| walled(n, 1.0), 66, 66f64.powi(3));
     let Some(stretched) = stretched else {
         return;
     };
     let rest = [
+        per_cell(|n| walled(n, 1.0), 64, bricks),
         per_cell(|n| walled(n, 0.0), 64, bricks),
         per_cell(|n| periodic(n, "hexahedra"), 64, bricks),
         per_cell(|n| periodic(n, "tetrahedra"), 35, 6.0 * 35f64.powi(3)),
     ];
-    let [uniform, joined, tetrahedra] = rest.map(|r| r.expect("MPI is here"));
+    let [whole, uniform, joined, tetrahedra] = rest.map(|r| r.expect("MPI is here"));
     let mut wrong = Vec::new();
     for (what, measured, limits) in [
-        ("stretched", stretched, [1305.0, 1150.0]),
-        ("uniform", uniform, [1152.0, 751.0]),
+        ("stretched", stretched, [1211.0, 1240.0]),
+        ("stretched, whole slices", whole, [1001.0, 1150.0]),
+        ("uniform", uniform, [666.0, 683.0]),
         ("uniform, periodic", joined, [658.0, 704.0]),
         ("tetrahedra", tetrahedra, [1959.0, 2136.0]),
     ] {
@@ -90,7 +93,9 @@ fn memory_goes_by_the_cells_of_a_rank() {
             four / one
         );
         eprintln!("{said}");
-        if one > limits[0] || four > limits[1] || four > 1.2 * one {
+        // One rank shares there what parts do not.
+        let shares_alone = what.ends_with("whole slices");
+        if one > limits[0] || four > limits[1] || four > 1.2 * one && !shares_alone {
             wrong.push(said);
         }
     }
