@@ -181,19 +181,14 @@ impl Part {
                 part.places.push((entry as u32, place as u32));
             });
             let common = encoder.is_common();
-            let alike = fixed.map_or(Alike::Not, |planes| {
-                Alike::of(
-                    planes,
-                    encoder.single_values(),
-                    common,
-                    &part.places[places..],
-                )
-            });
             part.slices.push(Slice {
                 values,
                 words: part.index.len() - words,
                 common,
-                alike,
+                alike: fixed.map_or(Alike::Not, |planes| {
+                    let own = &part.places[places..];
+                    Alike::of(planes, encoder.single_values(), common, own)
+                }),
                 places: part.places.len() - places,
                 counts: encoder.counts(),
             });
