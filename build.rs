@@ -18,8 +18,9 @@ fn main() {
     names.sort();
     let mut list = String::from("&[\n");
     for name in names {
-        let file = folder.join(format!("{name}.toml"));
-        writeln!(list, "    ({name:?}, include_str!({file:?})),").expect("a string takes it");
+        // Found anew by each compilation, for a checkout may be moved with what was built in it.
+        let file = format!("concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/board/{name}.toml\")");
+        writeln!(list, "    ({name:?}, include_str!({file})),").expect("a string takes it");
     }
     list.push_str("]\n");
     std::fs::write(Path::new(&out).join("boards.rs"), list).expect("OUT_DIR can be written");
