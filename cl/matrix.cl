@@ -95,14 +95,18 @@ INLINE_ Slice_ slice_(__global const uint4 *slices, __global const uint *index, 
         else if (SMALL && (r_.at.s3 & USUAL_))                                                    \
             USUALS_(e, r_, PASTE(m, _usual), false, DO)                                           \
         else PASTE(SEVENS_, SMALL)(e, r_, m, DO)                                                  \
-        if (IS_PACKED_(r_.at)) {                                                                  \
-            Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                           \
-            _Pragma("unroll 1") for (uint k_ = 0; k_ < s_.end; ++k_) {                            \
-                const Entry e = packed_(&s_, k_);                                                 \
-                DO;                                                                               \
-            }                                                                                     \
-        } else                                                                                    \
+        if (IS_PACKED_(r_.at))                                                                    \
+            PACKEDS_(e, m, i, DO)                                                                 \
+        else                                                                                      \
             PASTE(SLICES_, SMALL)(e, r_, DO)                                                      \
+    }
+#define PACKEDS_(e, m, i, DO)                                                                     \
+    {                                                                                             \
+        Slice_ s_ = slice_(PASTE(m, _slices), PASTE(m, _index), i);                               \
+        _Pragma("unroll 1") for (uint k_ = 0; k_ < s_.end; ++k_) {                                \
+            const Entry e = packed_(&s_, k_);                                                     \
+            DO;                                                                                   \
+        }                                                                                         \
     }
 /* Where every step has one value for all rows, and columns that follow each other, nothing is stored
    for each row, so that nothing is to be found by counting. */
@@ -182,6 +186,9 @@ typedef struct {
        what they gather, for that product is -0, too. */
     bool known;
     REAL own, none;
+    /* Then `there` is what it gathers: see ahead.cl. */
+    bool is_there;
+    REAL there;
 } Entry;
 
 /* Where a row has got to. */
@@ -238,7 +245,7 @@ INLINE_ Entry step_(const Row_ *r, bool full, uint kind, uint j, uint d) {
     else
         both = *(__global const uint2 *)&step[2 * j];
     Entry e;
-    e.known = false;
+    e.known = e.is_there = false;
     e.has = full || (both.s0 >> r->lane & 1);
     e.value = (size_t)r->value + j * (kind == ONES_ ? 1 : SLICE);
     uint column = r->row + both.s1;
@@ -256,7 +263,7 @@ INLINE_ Entry packed_(Slice_ *s, uint k) {
     const uint all = COUNT_(step.s0), before = COUNT_(step.s0 & ((1u << s->lane) - 1u));
     const bool one = k >= s->affine && k < s->ones, wide = k >= s->shorts;
     Entry e;
-    e.known = false;
+    e.known = e.is_there = false;
     e.has = step.s0 >> s->lane & 1;
     e.value = s->values + (one || !e.has ? 0 : before);
     s->values += one ? 1 : all;
@@ -274,7 +281,8 @@ INLINE_ Entry packed_(Slice_ *s, uint k) {
 
 #define VALUE(p, e)                                                                               \
     ((e).known ? (e).own : PASTE(OWN_, LONG)(&(p)[(e).value], (e).has))
-#define GATHER(x, e) has_((x)[(e).column], (e).has, (e).known ? (e).none : (REAL)(0))
+#define GATHER(x, e)                                                                              \
+    has_((e).is_there ? (e).there : (x)[(e).column], (e).has, (e).known ? (e).none : (REAL)(0))
 #define OWN_0(p, has) has_(ONCE(p), (has), (REAL)(-0.0f))
 /* Of many values, those that rows lack are a part: `nodes:1000000` as given, on an H100, 80.8 -> 79.7 us. */
 #define OWN_1(p, has) ONCE_IF(p, has)

@@ -3,7 +3,7 @@
     EACH_ROW(i) {                                                                                 \
         const realv q = LOAD(p, i);                                                               \
         realv t = (realv)(c) * q;                                                                 \
-        EACH_ENTRY(e, a, i, t = fma(VALUE(a_val, e), GATHER(x, e), t))                            \
+        EACH_ENTRY_OF(e, a, x, i, t = fma(VALUE(a_val, e), GATHER(x, e), t))                      \
         STORE(s, i, t);                                                                           \
         ADD(u, i, q * t);                                                                         \
         ADD(v, i, t * t);                                                                         \

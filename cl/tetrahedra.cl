@@ -39,6 +39,7 @@
             e.value = 0;                                                                          \
             e.column = e.has ? r.row + pair_.s1 : 0;                                              \
             e.known = true;                                                                       \
+            e.is_there = false;                                                                   \
             e.own = ONCE_IF((values) + (value_ + before_), e.has);                                \
             e.none = 0;                                                                           \
             value_ += COUNT_(pair_.s0);                                                           \

@@ -70,7 +70,7 @@ INLINE_ uint steps_of_(const Row_ *r, uint count) {
    one. */
 INLINE_ Entry usual_(const Row_ *r, bool has, bool full, uint value, uint offset, uint last) {
     Entry e;
-    e.known = false;
+    e.known = e.is_there = false;
     e.has = has;
     e.value = value;
     const uint column = r->row + offset;

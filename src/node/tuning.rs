@@ -27,6 +27,8 @@ pub struct Tuning {
     pub registers: Option<u32>,
     /// The same where that matrix has long rows: see `cl/tuning.toml`.
     pub long_registers: Option<u32>,
+    /// Kernels that have a form that loads ahead are compiled in that, too: see `cl/ahead.cl`.
+    pub ahead: bool,
     /// Work-items of the group that adds partial results up, where the compiler has to know.
     pub adding: Option<usize>,
     /// Groups may wait for those that were started before them.
@@ -61,6 +63,8 @@ struct Entry {
     matrix_group: Option<usize>,
     registers: Option<u32>,
     long_registers: Option<u32>,
+    #[serde(default)]
+    ahead: bool,
     adding: Option<usize>,
     #[serde(default)]
     waits: bool,
@@ -170,6 +174,7 @@ impl Entry {
                 matrix_group: 1,
                 registers: self.registers,
                 long_registers: self.long_registers,
+                ahead: false,
                 adding,
                 waits: self.waits,
                 together: None,
@@ -192,6 +197,7 @@ impl Entry {
                     matrix_group: self.matrix_group.unwrap_or(group).min(most),
                     registers: self.registers,
                     long_registers: self.long_registers,
+                    ahead: self.ahead && vector == 1,
                     adding,
                     waits: self.waits,
                     together: self.together.filter(|&n| n > 0 && vector == 1),

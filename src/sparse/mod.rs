@@ -9,4 +9,5 @@ mod sell;
 
 pub use csr::Csr;
 pub use planes::Planes;
+pub(crate) use sell::STEPS_AHEAD;
 pub use sell::Sell;

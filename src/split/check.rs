@@ -261,8 +261,8 @@ impl<T: Real> Engine<T> {
             self.set_ratio(&mut site, 1.0);
             let scale = (3 * BLOCK) as f64;
             let mut distance = case.run_at(self, &mut site)?.distance(&expected, scale);
-            if let Some(long) = site.long.take() {
-                site.handle = Some(long);
+            for other in [site.long.take(), site.ahead.take()].into_iter().flatten() {
+                site.handle = Some(other);
                 let got = case.run_at(self, &mut site)?;
                 distance = distance.max(got.distance(&expected, scale));
             }

@@ -210,6 +210,7 @@ impl<T: Real> Engine<T> {
         let mut site = Site::new(&self.node, kernel, label, rows, handle)?;
         if let Some(p) = &self.program {
             site.long = p.long(kernel.name, &kernel.shape)?;
+            site.ahead = p.ahead(&kernel)?;
             match self.policy {
                 Policy::Fixed(ratio) => site.tuner = Tuner::fixed(site.rows, BLOCK, ratio),
                 Policy::Auto if self.joint.is_some() => {}

@@ -17,6 +17,7 @@ use crate::kernel::{Kernel, LANES, Real, SLICE, Shape, pcg_scalars};
 use crate::node::memory::Arg;
 use crate::node::program::Program;
 use crate::node::{BLOCK, Device, Tuning};
+use crate::sparse::{STEPS_AHEAD, Sell};
 use crate::{Error, Result};
 
 /// The programs of some kernels.
@@ -26,6 +27,8 @@ pub(super) struct Programs {
     small: Option<Program>,
     /// The former for matrices of long rows.
     long: Option<Program>,
+    /// Those of them that load ahead, for matrices of the same slices.
+    ahead: Option<Program>,
     /// Products and steps in one kernel.
     leg: Option<Program>,
 }
@@ -62,11 +65,23 @@ impl Programs {
         let kernel = |p: &Program| p.kernel(&format!("{name}_kernel"));
         long.map(kernel).transpose()
     }
+
+    /// The form of `kernel` that loads ahead, if it has one.
+    pub fn ahead<T: Real>(&self, kernel: &Kernel<T>) -> Result<Option<ClKernel>> {
+        let ahead = self.ahead.as_ref().filter(|_| loads_ahead(kernel));
+        let named = |p: &Program| p.kernel(&format!("{}_kernel", kernel.name));
+        ahead.map(named).transpose()
+    }
 }
 
 /// Whether scalars may be computed within a kernel.
 fn waits<T: Real>(kernel: &Kernel<T>) -> bool {
     scalars::list::<T>().iter().any(|s| s.within == kernel.name)
+}
+
+/// Whether a kernel has a form that loads ahead: see `cl/ahead.cl`.
+fn loads_ahead<T: Real>(kernel: &Kernel<T>) -> bool {
+    is_small(&kernel.shape) && kernel.source.contains("EACH_ENTRY_OF(")
 }
 
 /// Whether a kernel has one matrix, of one plane, and one vector; it is given the values that many
@@ -139,6 +154,8 @@ impl<T: Real> Engine<T> {
         small.retain(|k| is_small(&k.shape) || t.waits && waits(k));
         let mut long = small.clone();
         long.retain(|k| t.long_registers.is_some() && is_small(&k.shape));
+        let mut ahead = small.clone();
+        ahead.retain(|k| t.ahead && loads_ahead(k));
         let mut parts = kernels.to_vec();
         let legs = t.together.is_some() && device.info.compiles_legs();
         parts.retain(|k| legs && leg::PARTS.contains(&k.name));
@@ -149,6 +166,11 @@ impl<T: Real> Engine<T> {
             all,
             small: few(t.registers, &small, "-D LONG=0")?,
             long: few(t.long_registers, &long, "-D LONG=1")?,
+            ahead: few(
+                t.registers,
+                &ahead,
+                &format!("-D LONG=0 -D AHEAD={STEPS_AHEAD}"),
+            )?,
             leg: few(t.together_registers, &parts, "-D LONG=0 -D LEG=1")?,
         })
     }
@@ -166,11 +188,10 @@ impl<T: Real> Engine<T> {
             return Ok(());
         };
         let t = site.tuning.unwrap_or(d.tuning);
-        let long = site
-            .long
-            .as_ref()
-            .filter(|_| o.mats.iter().any(|m| m.is_long()));
-        let kernel = long.unwrap_or(kernel);
+        let any = |of: fn(&Sell<T>) -> bool| o.mats.iter().any(|m| of(m));
+        let long = site.long.as_ref().filter(|_| any(Sell::is_long));
+        let ahead = site.ahead.as_ref().filter(|_| any(Sell::is_same));
+        let kernel = long.or(ahead).unwrap_or(kernel);
         let k = o.first.as_ref().map_or(kernel, |f| &f.kernel).get();
         let fail = |code| d.link.error(site.kernel.name, code);
         d.link.queue.order().map_err(fail)?;
@@ -228,6 +249,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], t: &Tuning) -> String {
     source.push_str(include_str!("../../cl/matrix.cl"));
     source.push_str(include_str!("../../cl/usual.cl"));
     source.push_str(include_str!("../../cl/tetrahedra.cl"));
+    source.push_str(include_str!("../../cl/ahead.cl"));
     source.push_str(include_str!("../../cl/several.cl"));
     source.push_str(include_str!("../../cl/masked.cl"));
     source.push_str(include_str!("../../cl/total.cl"));

@@ -101,6 +101,8 @@ pub struct Site<T: Real> {
     pub(super) handle: Option<ClKernel>,
     /// The same for matrices of long rows, where that differs.
     pub(super) long: Option<ClKernel>,
+    /// The form that loads ahead, for matrices of the same slices.
+    pub(super) ahead: Option<ClKernel>,
     /// How it is launched, unless as the device's tuning says.
     pub(super) tuning: Option<Tuning>,
     pub(super) device_partial: Vec<Buffer<T>>,
@@ -136,6 +138,7 @@ impl<T: Real> Site<T> {
             shares: node.pool.shares().anew(),
             handle,
             long: None,
+            ahead: None,
             tuning: None,
             device_partial: (0..device_partial)
                 .map(|_| node.buffer(rows / BLOCK))

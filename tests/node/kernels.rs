@@ -104,7 +104,7 @@ fn kernels_of_one_row_per_work_item() {
     };
     launched(
         "kernels::kernels_of_one_row_per_work_item",
-        &format!("vector = 1\nrows = \"vector\"\n{adding}"),
+        &format!("vector = 1\nrows = \"vector\"\nahead = true\n{adding}"),
     );
 }
 

@@ -64,6 +64,7 @@ fn the_longest_text_that_fits_wins() {
         matrix_group: group,
         registers: None,
         long_registers: None,
+        ahead: false,
         adding: None,
         waits: false,
         together: None,
@@ -77,7 +78,7 @@ fn the_longest_text_that_fits_wins() {
     assert_eq!(of(text, &device("cpu", "X")), launch(8, BLOCK, 1));
     assert_eq!(launch(4, 4, 32).group_of(true, true), 64);
     let text = "[[device]]\nmatch = \"\"\nvector = 1\nmatrix_group = 64\nregisters = 32\n\
-                long_registers = 48\nadding = 256\nbeside = true\nflush = false\ntogether = 4\n\
+                long_registers = 48\nahead = true\nadding = 256\nbeside = true\nflush = false\ntogether = 4\n\
                 together_registers = 40\ntogether_mb = 99\n";
     let t = of(text, &device("gpu", "X"));
     assert_eq!(
@@ -86,7 +87,7 @@ fn the_longest_text_that_fits_wins() {
     );
     assert_eq!((t.registers, t.adding), (Some(32), Some(256)));
     assert_eq!(t.long_registers, Some(48));
-    assert!(t.beside && !t.flush);
+    assert!(t.ahead && t.beside && !t.flush);
     let of_legs = [Some(40), Some(99)];
     assert_eq!(t.together, Some(4));
     assert_eq!([t.together_registers, t.together_mb], of_legs);

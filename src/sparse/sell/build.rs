@@ -254,6 +254,7 @@ impl<T: Real> Sell<T> {
             nnz: col.len(),
             inner,
             reading: Reading::of(&layout.slices, scattered, caches),
+            mostly_same: usual::are_most(&layout.slices, layout.usual.len(), same),
             long: long_rows(rows, cols, layout.elements, &layout.slices),
             usual: Box::new([usual::words(&layout.usual, same, cols, col.len()), given]),
             reads: Rc::new(Reads::of(rows, row_ptr, col, inner)),

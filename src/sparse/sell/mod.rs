@@ -46,6 +46,8 @@ mod step;
 mod tests;
 mod usual;
 
+pub(crate) use usual::STEPS_AHEAD;
+
 use std::rc::Rc;
 
 use reads::Reads;
@@ -67,6 +69,8 @@ pub struct Sell<T: Real> {
     reading: Reading,
     /// See [`long_rows`].
     long: bool,
+    /// See [`usual::are_most`].
+    mostly_same: bool,
     reads: Rc<Reads>,
     slices: Rc<Buffer<u32>>,
     index: Rc<Buffer<u32>>,
@@ -142,6 +146,12 @@ impl<T: Real> Sell<T> {
     /// `cl/tuning.toml`.
     pub(crate) fn is_long(&self) -> bool {
         self.long
+    }
+
+    /// Whether most slices have the usual steps with the [`same`](Self::same) values, as many as devices
+    /// load ahead: see `cl/ahead.cl`.
+    pub(crate) fn is_same(&self) -> bool {
+        self.mostly_same
     }
 
     /// Entries.

@@ -50,6 +50,17 @@ pub(super) fn same(slices: &[u32], steps: usize) -> Option<u32> {
     most.map(|(at, _)| at)
 }
 
+/// Number of steps that devices load ahead: `cl/ahead.cl`.
+pub(crate) const STEPS_AHEAD: usize = 6;
+
+/// Whether more than half of the slices are flagged and begin in the values where the `same` are, and
+/// have as many steps as devices load ahead.
+pub(super) fn are_most(slices: &[u32], steps: usize, same: Option<u32>) -> bool {
+    let is = |s: &&[u32]| s[3] & USUAL != 0 && Some(s[0]) == same;
+    let all = slices.chunks_exact(4);
+    steps == STEPS_AHEAD && 2 * all.clone().filter(is).count() > all.len()
+}
+
 /// See [`Sell::usual`](super::Sell::usual).
 pub(super) fn words(usual: &[u32], same: Option<u32>, cols: usize, entries: usize) -> [u32; 16] {
     let mut words = [0; 16];
@@ -157,6 +168,11 @@ mod tests {
         assert_eq!(same(&slices, 6), Some(16));
         assert_eq!(same(&slices[12..], 6), None);
         assert_eq!(words(&[0; 6], Some(16), 100, 0)[9..11], [16, 0]);
+        // Two of three slices, and of four.
+        assert!(are_most(&slices[..12], 6, Some(16)) && !are_most(&slices[..16], 6, Some(16)));
+        assert!(!are_most(&slices[4..12], 7, Some(16)), "no code for seven");
+        assert!(!are_most(&slices[4..12], 6, None));
+        assert!(!are_most(&slices[24..32], 6, Some(8)), "not flagged");
         let values: Vec<f64> = (0..24).map(f64::from).collect();
         let given: [f64; 8] = bytemuck::cast(same_words(&values, Some(16), 6));
         assert_eq!(given, [16.0, 17.0, 18.0, 19.0, 20.0, 21.0, 0.0, 0.0]);

@@ -1,5 +1,6 @@
 //! Devices that miscompute are found out.
 
+mod ahead;
 #[cfg(target_arch = "x86_64")]
 mod readings;
 mod steps;
@@ -118,6 +119,7 @@ fn plain() -> Tuning {
         matrix_group: BLOCK,
         registers: None,
         long_registers: None,
+        ahead: true,
         adding: None,
         waits: true,
         together: None,

@@ -1,0 +1,62 @@
+/* Slices of a box of like cells (usual.cl), for kernels that load x at all the columns of the usual steps
+   before they know the slice: the loads wait for nothing then, where else one comes after the other. Slices
+   that turn out to be others load again, by loops, for they should be few.
+
+   EACH_ENTRY_OF(e, m, x, i, statement) is EACH_ENTRY of a matrix of one plane where the statement gathers x
+   alone. A kernel whose source has it is compiled twice where the device's tuning says `ahead`; the second
+   form, of AHEAD steps, is for matrices whose slices mostly have as many usual ones, with the same values.
+
+   `couloir bench pcg --matrix M --device 1 --where device`, us an iteration on an H200, in turns: grid:256
+   287, 287 -> 275, 274, grid:160 72.2, 72.5 -> 70.8, 71.1. A product that has a seventh step, the diagonal,
+   loses (`spmv`: grid:256 279 -> 282, grid:100 17.8 -> 18.8), for a step that it may lack is a branch. */
+#if VECTOR == 1 && AHEAD
+/* Asked for here: a compiler else moves such loads to where they are first used. */
+#ifdef __NV_CL_C_VERSION
+LOADING_(now_, volatile, "", )
+#else
+INLINE_ REAL now_(__global const REAL *p) { return *p; }
+#endif
+#define EACH_ENTRY_OF(e, m, x, i, DO)                                                             \
+    {                                                                                             \
+        const uint16 usual_ = PASTE(m, _usual);                                                   \
+        const Same_ same_ = PASTE(m, _same);                                                      \
+        const uint offset_[AHEAD] = {usual_.s2, usual_.s3, usual_.s4,                             \
+                                     usual_.s5, usual_.s6, usual_.s7};                            \
+        const REAL own_[AHEAD] = {same_.s0, same_.s1, same_.s2, same_.s3, same_.s4, same_.s5};    \
+        REAL there_[AHEAD];                                                                       \
+        UNROLL_ for (uint j_ = 0; j_ < AHEAD; ++j_)                                               \
+            there_[j_] = now_((x) + min((uint)(i) + offset_[j_], usual_.s1));                     \
+        Row_ r_ = row_(PASTE(m, _slices), PASTE(m, _index), i);                                   \
+        if ((r_.at.s3 & USUAL_) && usual_.s0 == AHEAD) {                                          \
+            if (r_.at.s0 != usual_.s9)                                                            \
+                AHEAD_(e, r_, false, false, DO)                                                   \
+            else if (r_.at.s3 & FULL_)                                                            \
+                AHEAD_(e, r_, true, true, DO)                                                     \
+            else                                                                                  \
+                AHEAD_(e, r_, false, true, DO)                                                    \
+        } else if (IS_PACKED_(r_.at))                                                             \
+            PACKEDS_(e, m, i, DO)                                                                 \
+        else                                                                                      \
+            KINDS_(LOOP_, e, r_, false, DO)                                                       \
+    }
+#define AHEAD_(e, r, full, same, DO)                                                              \
+    {                                                                                             \
+        const uint steps_ = (r.at.s3 & FULL_) ? ~0u : steps_of_(&r, AHEAD);                       \
+        const bool ones_ = (r.at.s2 & 0xff) == 0;                                                 \
+        const uint value_ = ones_ ? r.value - r.lane : r.value, by_ = ones_ ? 1 : SLICE;          \
+        UNROLL_ for (uint j_ = 0; j_ < AHEAD; ++j_) {                                             \
+            Entry e;                                                                              \
+            e.known = same;                                                                       \
+            e.own = own_[j_];                                                                     \
+            e.none = other_zero_(e.own);                                                          \
+            e.has = full || (steps_ >> j_ & 1);                                                   \
+            e.value = value_ + j_ * by_;                                                          \
+            e.column = 0;                                                                         \
+            e.is_there = true;                                                                    \
+            e.there = there_[j_];                                                                 \
+            DO;                                                                                   \
+        }                                                                                         \
+    }
+#else
+#define EACH_ENTRY_OF(e, m, x, i, DO) EACH_ENTRY(e, m, i, DO)
+#endif

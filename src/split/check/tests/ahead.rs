@@ -1,0 +1,127 @@
+//! Products that load at the usual columns before they know the slice.
+
+use super::{device, mistaken, open, plain};
+use crate::kernel::pcg_product;
+use crate::kernel::pcg_scalars::{LENGTH, STOP};
+use crate::node::{Buffer, Config, DeviceChoice, Node};
+use crate::sparse::{Csr, Sell};
+use crate::split::{Engine, Operands, Site};
+
+/// Cells of a box along each axis: most lines of slices are inside.
+const BOX: [usize; 3] = [161, 11, 9];
+
+/// What each cell of a box has of its six neighbours: `value`, by row and column.
+fn beside(value: impl Fn(usize, usize) -> f64 + Sync) -> Csr {
+    let [x, y, z] = BOX;
+    let n = x * y * z;
+    let steps = [(x * y, z), (x, y), (1, x)];
+    Csr::from_rows(n, n, |i, row| {
+        let below = steps.iter().filter(|(s, k)| i / s % k > 0);
+        let above = steps.iter().rev().filter(|(s, k)| i / s % k + 1 < *k);
+        let columns = below.map(|(s, _)| i - s).chain(above.map(|(s, _)| i + s));
+        row.extend(columns.map(|j| (j as u32, value(i, j))));
+    })
+}
+
+/// The bits of `c p + A p` and of its two sums.
+fn product(engine: &Engine<f64>, mut site: Site<f64>, p: &Buffer<f64>, a: &Sell<f64>) -> Vec<u64> {
+    let mut s = engine.node.buffer(a.rows()).unwrap();
+    let mut state = engine.node.buffer(LENGTH).unwrap();
+    state.write().unwrap()[STOP] = 0.0;
+    let operands = Operands {
+        out: &mut [&mut s],
+        own: &[p],
+        gather: &[p],
+        mats: &[a],
+        scalars: &[0.7],
+        state: Some(&state),
+        ..Operands::default()
+    };
+    let sums = engine.run(&mut site, operands).unwrap();
+    let all = s.read().unwrap().iter().chain(&sums[..2]);
+    all.map(|v| v.to_bits()).collect()
+}
+
+/// Matrices of boxes by what they are called, and whether devices load ahead there.
+fn boxes(engine: &Engine<f64>) -> Vec<(&'static str, Sell<f64>, bool)> {
+    let mut rng = fastrand::Rng::with_seed(5);
+    let own: Vec<f64> = (0..BOX.iter().product()).map(|_| rng.f64() - 0.5).collect();
+    let like = |i: usize, j: usize| if i < j { -0.25 } else { -0.125 };
+    // Here and there a row that is not like others, and a zero of either sign.
+    let odd = |i: usize, j: usize| match i % 700 {
+        0 => own[i],
+        9 => 0.0,
+        19 => -0.0,
+        _ => like(i, j),
+    };
+    let all = [
+        ("like cells", beside(like), true),
+        ("odd cells", beside(odd), true),
+        ("cells of their own", beside(|i, j| own[i] * own[j]), false),
+    ];
+    let fixed = |a: &Csr| Sell::fixed(&engine.node, a).unwrap();
+    all.map(|(what, a, same)| (what, fixed(&a), same)).into()
+}
+
+fn vector(engine: &Engine<f64>) -> Buffer<f64> {
+    let mut rng = fastrand::Rng::with_seed(7);
+    let p: Vec<f64> = (0..BOX.iter().product()).map(|_| rng.f64() - 0.5).collect();
+    engine.node.buffer_from(&p).unwrap()
+}
+
+#[test]
+fn boxes_of_like_cells_are_told_from_others() {
+    let node = Config {
+        device: DeviceChoice::None,
+        ..Config::default()
+    };
+    let engine = Engine::on(Node::open(&node).unwrap(), Default::default());
+    for (what, a, same) in boxes(&engine) {
+        assert_eq!(a.is_same(), same, "{what}");
+    }
+}
+
+#[test]
+fn products_that_load_ahead_have_the_bits_of_the_cpu() {
+    let Some(info) = device() else { return };
+    let kernel = pcg_product::kernel();
+    let engine = open(DeviceChoice::Index(info.index), &[kernel]).unwrap();
+    let device = engine.node.device.as_ref().unwrap();
+    let programs = Engine::compile_as(device, plain(), &[kernel], None).unwrap();
+    let p = vector(&engine);
+    for (what, a, _) in boxes(&engine) {
+        let bits = |on_device: bool| {
+            let mut site = engine.site(kernel, "ahead", a.rows()).unwrap();
+            engine.set_ratio(&mut site, if on_device { 1.0 } else { 0.0 });
+            if on_device {
+                // Of matrices that it is not meant for, too.
+                site.handle = Some(programs.ahead(&kernel).unwrap().unwrap());
+                (site.long, site.ahead, site.tuning) = (None, None, Some(plain()));
+            }
+            product(&engine, site, &p, &a)
+        };
+        assert!(bits(true) == bits(false), "{what}");
+    }
+}
+
+/// A kernel that gives another result there is told from the one that other matrices get.
+#[test]
+fn matrices_of_the_same_slices_have_a_kernel_of_their_own() {
+    let Some(info) = device() else { return };
+    let kernel = pcg_product::kernel();
+    let engine = open(DeviceChoice::Index(info.index), &[kernel]).unwrap();
+    let device = engine.node.device.as_ref().unwrap();
+    let wrong = [mistaken(kernel, "STORE(s, i, t)", "STORE(s, i, t + t)")];
+    let programs = Engine::compile_as(device, device.tuning, &wrong, None).unwrap();
+    let p = vector(&engine);
+    for (what, a, same) in boxes(&engine) {
+        let site = |ahead: bool| {
+            let mut site = engine.site(kernel, "ahead", a.rows()).unwrap();
+            engine.set_ratio(&mut site, 1.0);
+            let own = || programs.handle(kernel.name, &kernel.shape).unwrap();
+            site.ahead = ahead.then(own);
+            product(&engine, site, &p, &a)
+        };
+        assert_eq!(site(true) != site(false), same, "{what}");
+    }
+}
