@@ -35,6 +35,7 @@ mod rule;
 mod run;
 mod sides;
 mod site;
+mod source;
 pub mod tabu;
 mod totals;
 mod trial;

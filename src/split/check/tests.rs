@@ -13,6 +13,7 @@ use crate::node::opencl::{self, DeviceInfo};
 use crate::node::topology::allowed_cores;
 use crate::node::{BLOCK, Config, DeviceChoice, Node, Tuning, Turn};
 use crate::split::launch::is_small;
+use crate::split::source::source;
 use crate::split::{Engine, Policy};
 use crate::{Error, Result};
 
@@ -149,18 +150,18 @@ fn the_source_in_single_precision_has_no_double() {
     let double = |w: &String| w.contains("double") || w.contains("fp64");
     // 0.5 is a double, 0.5f is not.
     let literal = |w: &String| w.contains('.') && w.parse::<f64>().is_ok();
-    let single = words(&super::super::launch::source(&list::<f32>(), &plain()));
+    let single = words(&source(&list::<f32>(), &plain()));
     assert!(single.len() > 1000);
     let found: Vec<_> = single.iter().filter(|w| double(w) || literal(w)).collect();
     assert!(found.is_empty(), "{found:?}");
-    let both = words(&super::super::launch::source(&list::<f64>(), &plain()));
+    let both = words(&source(&list::<f64>(), &plain()));
     assert!(both.iter().any(double));
 }
 
 /// Section 6.9 of the OpenCL C specification; most compilers take it all the same.
 #[test]
 fn the_source_has_no_macros_of_any_number_of_arguments() {
-    let all = words(&super::super::launch::source(&list::<f64>(), &plain()));
+    let all = words(&source(&list::<f64>(), &plain()));
     assert!(all.iter().any(|w| w == "EACH_ENTRY"));
     let found: Vec<_> = all
         .iter()
