@@ -7,8 +7,8 @@
    form, of AHEAD steps, is for matrices whose slices mostly have as many usual ones, with the same values.
 
    `couloir bench pcg --matrix M --device 1 --where device`, us an iteration on an H200, in turns: grid:256
-   287, 287 -> 275, 274, grid:160 72.2, 72.5 -> 70.8, 71.1. A product that has a seventh step, the diagonal,
-   loses (`spmv`: grid:256 279 -> 282, grid:100 17.8 -> 18.8), for a step that it may lack is a branch. */
+   287, 287 -> 275, 274, grid:160 72.2, 72.5 -> 70.8, 71.1. `spmv`, which has a seventh step, the diagonal,
+   loses so: grid:256 279 -> 282, grid:160 72.5 -> 73.3, grid:100 17.8 -> 18.8. */
 #if VECTOR == 1 && AHEAD
 /* Asked for here: a compiler else moves such loads to where they are first used. */
 #ifdef __NV_CL_C_VERSION

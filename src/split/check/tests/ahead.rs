@@ -1,10 +1,11 @@
 //! Products that load at the usual columns before they know the slice.
 
 use super::{device, mistaken, open, plain};
-use crate::kernel::pcg_product;
 use crate::kernel::pcg_scalars::{LENGTH, STOP};
-use crate::node::{Buffer, Config, DeviceChoice, Node};
+use crate::kernel::{Kernel, pcg_product};
+use crate::node::{Buffer, Config, DeviceChoice, Node, Tuning};
 use crate::sparse::{Csr, Sell};
+use crate::split::launch::Programs;
 use crate::split::{Engine, Operands, Site};
 
 /// Cells of a box along each axis: most lines of slices are inside.
@@ -81,13 +82,22 @@ fn boxes_of_like_cells_are_told_from_others() {
     }
 }
 
+/// An engine on the device, and programs of `compiled` for launches by `tuning`, or as the device's.
+fn on_device(compiled: Kernel<f64>, tuning: Option<Tuning>) -> Option<(Engine<f64>, Programs)> {
+    let kernel = pcg_product::kernel();
+    let engine = open(DeviceChoice::Index(device()?.index), &[kernel]).unwrap();
+    let device = engine.node.device.as_ref().unwrap();
+    let tuning = tuning.unwrap_or(device.tuning);
+    let programs = Engine::compile_as(device, tuning, &[compiled], None).unwrap();
+    Some((engine, programs))
+}
+
 #[test]
 fn products_that_load_ahead_have_the_bits_of_the_cpu() {
-    let Some(info) = device() else { return };
     let kernel = pcg_product::kernel();
-    let engine = open(DeviceChoice::Index(info.index), &[kernel]).unwrap();
-    let device = engine.node.device.as_ref().unwrap();
-    let programs = Engine::compile_as(device, plain(), &[kernel], None).unwrap();
+    let Some((engine, programs)) = on_device(kernel, Some(plain())) else {
+        return;
+    };
     let p = vector(&engine);
     for (what, a, _) in boxes(&engine) {
         let bits = |on_device: bool| {
@@ -107,12 +117,11 @@ fn products_that_load_ahead_have_the_bits_of_the_cpu() {
 /// A kernel that gives another result there is told from the one that other matrices get.
 #[test]
 fn matrices_of_the_same_slices_have_a_kernel_of_their_own() {
-    let Some(info) = device() else { return };
     let kernel = pcg_product::kernel();
-    let engine = open(DeviceChoice::Index(info.index), &[kernel]).unwrap();
-    let device = engine.node.device.as_ref().unwrap();
-    let wrong = [mistaken(kernel, "STORE(s, i, t)", "STORE(s, i, t + t)")];
-    let programs = Engine::compile_as(device, device.tuning, &wrong, None).unwrap();
+    let wrong = mistaken(kernel, "STORE(s, i, t)", "STORE(s, i, t + t)");
+    let Some((engine, programs)) = on_device(wrong, None) else {
+        return;
+    };
     let p = vector(&engine);
     for (what, a, same) in boxes(&engine) {
         let site = |ahead: bool| {
