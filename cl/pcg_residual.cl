@@ -9,7 +9,7 @@ __kernel void pcg_residual_kernel(__global REAL *t, __global REAL *tt, __global 
     REDUCTION(v);
     EACH_ROW(i) {
         realv s = (realv)(share) * LOAD(y, i), m = fabs(s);
-        EACH_ENTRY(e, a, i, {
+        EACH_ENTRY_OF(e, a, x, i, {
             const realv c = VALUE(a_val, e);
             const realv g = GATHER(x, e);
             s = fma(c, g, s);

@@ -144,7 +144,7 @@ impl<T: Real> Pcg<T> {
             None => engine.keep_border(&mut product, halo, &system.beside),
         }
         let legs = match &factor {
-            None if halo.is_empty() => engine.legs()?,
+            None if halo.is_empty() => engine.legs(&system.beside)?,
             _ => None,
         };
         let mut step = engine.site(kernel::pcg_step::kernel(), &name("step"), m)?;

@@ -37,6 +37,8 @@ pub struct Tuning {
     pub together: Option<usize>,
     /// Most registers of a work-item there.
     pub together_registers: Option<u32>,
+    /// The same where products load ahead.
+    pub together_ahead_registers: Option<u32>,
     /// Most megabytes that an iteration moves there.
     pub together_mb: Option<u32>,
     /// A copy of another queue runs beside the kernels of the first.
@@ -70,6 +72,7 @@ struct Entry {
     waits: bool,
     together: Option<usize>,
     together_registers: Option<u32>,
+    together_ahead_registers: Option<u32>,
     together_mb: Option<u32>,
     #[serde(default)]
     beside: bool,
@@ -179,6 +182,7 @@ impl Entry {
                 waits: self.waits,
                 together: None,
                 together_registers: None,
+                together_ahead_registers: None,
                 together_mb: None,
                 beside: self.beside,
                 flush,
@@ -202,6 +206,9 @@ impl Entry {
                     waits: self.waits,
                     together: self.together.filter(|&n| n > 0 && vector == 1),
                     together_registers: self.together_registers,
+                    together_ahead_registers: self
+                        .together_ahead_registers
+                        .or(self.together_registers),
                     together_mb: self.together_mb,
                     beside: self.beside,
                     flush,

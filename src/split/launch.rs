@@ -32,6 +32,8 @@ pub(super) struct Programs {
     ahead: Option<Program>,
     /// Products and steps in one kernel.
     leg: Option<Program>,
+    /// The same with products that load ahead.
+    leg_ahead: Option<Program>,
 }
 
 impl Programs {
@@ -46,9 +48,11 @@ impl Programs {
         program.kernel(&scalars.waiting())
     }
 
-    /// The kernel of a leg, if there is one.
-    pub fn leg(&self) -> Result<Option<ClKernel>> {
-        self.leg.as_ref().map(|p| p.kernel(leg::NAME)).transpose()
+    /// The kernel of a leg, if there is one; that for matrices of the `same` slices, if there is one.
+    pub fn leg(&self, same: bool) -> Result<Option<ClKernel>> {
+        let ahead = self.leg_ahead.as_ref().filter(|_| same);
+        let program = ahead.or(self.leg.as_ref());
+        program.map(|p| p.kernel(leg::NAME)).transpose()
     }
 
     /// The kernel `name` of that shape.
@@ -163,16 +167,16 @@ impl<T: Real> Engine<T> {
         if parts.len() < leg::PARTS.len() {
             parts.clear();
         }
+        let ahead_too = |more: &str| format!("{more} -D LONG=0 -D AHEAD={STEPS_AHEAD}");
+        let as_leg = leg::defines();
+        let parts_ahead = if t.ahead { &parts[..] } else { &[] };
         Ok(Programs {
             all,
             small: few(t.registers, &small, "-D LONG=0")?,
             long: few(t.long_registers, &long, "-D LONG=1")?,
-            ahead: few(
-                t.registers,
-                &ahead,
-                &format!("-D LONG=0 -D AHEAD={STEPS_AHEAD}"),
-            )?,
-            leg: few(t.together_registers, &parts, "-D LONG=0 -D LEG=1")?,
+            ahead: few(t.registers, &ahead, &ahead_too(""))?,
+            leg: few(t.together_registers, &parts, &format!("{as_leg} -D LONG=0"))?,
+            leg_ahead: few(t.together_ahead_registers, parts_ahead, &ahead_too(&as_leg))?,
         })
     }
 

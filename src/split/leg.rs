@@ -12,6 +12,8 @@ use opencl3::kernel::Kernel as ClKernel;
 use super::call::Args;
 use super::engine::Engine;
 use super::finish::partial;
+#[cfg(test)]
+use super::first::NOTHING;
 use super::first::nothing;
 use super::launch::set_args;
 use super::site::Site;
@@ -35,12 +37,23 @@ pub(super) const NAME: &str = "pcg_leg_kernel";
 const PATIENCE: [u32; 2] = [1 << 14, 1 << 24];
 /// The same of cores, which ask much more often and may have other work.
 const SOFTWARE_PATIENCE: [u32; 2] = [1 << 22, 1 << 30];
-/// Numbers of the room.
-const ROOM: usize = 128;
-/// Where the room says that a group has given up: see `cl/pcg_leg.cl`.
-const STUCK: usize = 1;
+/// Where groups ask for what all wait for: a line each, of so many words, in the room. See
+/// `cl/pcg_leg.cl`.
+const PLACES: usize = 8;
+const LINE: usize = 32;
+/// Lines before those of the places, and of each place.
+const LINES: [usize; 2] = [3, 3];
+/// Numbers of the room, of one word each at least.
+const ROOM: usize = LINE * (LINES[0] + LINES[1] * PLACES);
+/// Where it says that a group has given up.
+const STUCK: usize = LINE;
 /// Where sums begin that are not there yet.
-const QUARTERS: usize = 64;
+const QUARTERS: usize = 2 * LINE;
+
+/// What the device's side has to know.
+pub(super) fn defines() -> String {
+    format!("-D LEG=1 -D LEG_PLACES={PLACES}")
+}
 
 impl DeviceInfo {
     /// Whether its compiler takes the kernel of a leg, which has barriers in loops around other loops: on
@@ -84,6 +97,15 @@ impl<T: Real> Legs<T> {
         meets(d, &self.kernel, groups, &mut self.room).unwrap()
     }
 
+    /// Whether the room is as it was before the last leg, but for the phase.
+    pub(crate) fn left_clear(&self) -> bool {
+        let words: &[u32] = bytemuck::cast_slice(self.room.read().unwrap());
+        let lines = words.chunks(LINE).enumerate();
+        let phases = LINES[0]..LINES[0] + PLACES;
+        let mut rest = lines.map(|(n, line)| (n < 2, &line[usize::from(phases.contains(&n))..]));
+        rest.all(|(zero, words)| words.iter().all(|&w| w == if zero { 0 } else { NOTHING }))
+    }
+
     /// Iterations are too large for legs from now on.
     pub(crate) fn refuse(&mut self) {
         self.most_bytes = 0.0;
@@ -110,11 +132,11 @@ pub struct Leg<'a, T: Real> {
 }
 
 impl<T: Real> Engine<T> {
-    /// Prepares legs, where groups of the device run at once.
+    /// Prepares legs of products of `matrix`, where groups of the device run at once.
     ///
     /// # Errors
     /// The device failed; out of memory.
-    pub fn legs(&self) -> Result<Option<Legs<T>>> {
+    pub fn legs(&self, matrix: &Sell<T>) -> Result<Option<Legs<T>>> {
         let (Some(program), Some(d)) = (&self.program, &self.node.device) else {
             return Ok(None);
         };
@@ -123,7 +145,7 @@ impl<T: Real> Engine<T> {
         let Some(most) = d.tuning.together.filter(|_| exact && self.totals.is_some()) else {
             return Ok(None);
         };
-        let Some(kernel) = program.leg()? else {
+        let Some(kernel) = program.leg(matrix.is_same())? else {
             log::info!(
                 "{}: its compiler cannot do iterations in one launch, so that they are launched one by one",
                 d.info.name
@@ -212,7 +234,8 @@ impl<T: Real> Engine<T> {
             u32::from(leg.multiplied),
             legs.patience,
         ];
-        let groups = legs.groups.min(blocks);
+        // No more than have to take as many blocks as some do.
+        let groups = blocks.div_ceil(blocks.div_ceil(legs.groups));
         let given = leg.given.unwrap_or([T::ZERO; LENGTH]);
         let values = (T::of(own), &given, counts);
         start(d, &legs.kernel, groups, args.all(), values)?;
@@ -266,7 +289,10 @@ fn meets<T: Real>(
 
 /// Nobody has met in the room.
 fn clear<T: Real>(room: &mut Buffer<T>) -> Result<()> {
-    nothing(room)?[..QUARTERS].fill(0);
+    let words = nothing(room)?;
+    words[..QUARTERS].fill(0);
+    let phases = words.chunks_mut(LINE).skip(LINES[0]).take(PLACES);
+    phases.for_each(|line| line[0] = 0);
     Ok(())
 }
 

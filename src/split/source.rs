@@ -6,7 +6,8 @@ use crate::kernel::{Kernel, Real, Shape};
 use crate::node::{BLOCK, Tuning};
 
 /// Whether a kernel reads and reduces vectors and does nothing else: then a device whose work-items
-/// are no loops has a few [`LANES`](crate::kernel::LANES) of them for each block, and no local memory but for the sums.
+/// are no loops has a few [`LANES`](crate::kernel::LANES) of them for each block, and no local memory
+/// but for the sums.
 pub(super) fn streamed(shape: &Shape, item: usize) -> bool {
     let writes = shape.out + shape.inout > 0;
     item < BLOCK && shape.mats.is_empty() && !writes && !shape.reduce.is_empty()

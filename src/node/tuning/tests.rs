@@ -69,6 +69,7 @@ fn the_longest_text_that_fits_wins() {
         waits: false,
         together: None,
         together_registers: None,
+        together_ahead_registers: None,
         together_mb: None,
         beside: false,
         flush: true,
@@ -91,6 +92,11 @@ fn the_longest_text_that_fits_wins() {
     let of_legs = [Some(40), Some(99)];
     assert_eq!(t.together, Some(4));
     assert_eq!([t.together_registers, t.together_mb], of_legs);
+    assert_eq!(t.together_ahead_registers, Some(40));
+    let own = text.replace("together_mb", "together_ahead_registers = 56\ntogether_mb");
+    let t = of(&own, &device("gpu", "X"));
+    let registers = [t.together_registers, t.together_ahead_registers];
+    assert_eq!(registers, [Some(40), Some(56)]);
     let none = of(
         &text.replace("together = 4", "together = 0"),
         &device("gpu", "X"),

@@ -125,6 +125,7 @@ fn plain() -> Tuning {
         waits: true,
         together: None,
         together_registers: None,
+        together_ahead_registers: None,
         together_mb: None,
         beside: false,
         flush: true,

@@ -15,9 +15,16 @@ const TOLERANCES: [f64; 7] = [1e-3, 1e-10, 1e-6, 1e-12, 1e-8, 1e-8, 1e-2];
 /// Seven points in a box of k^3, and something on the diagonal; in units that differ by rows, so that
 /// the residual falls in other ways than that of the scaled system.
 pub(in crate::linear::pcg) fn laplacian(k: usize) -> Csr {
-    let unit = |i: usize| if i % k < k / 2 { 1.0 } else { 1.5 };
+    of_box([k; 3], |i| if i % k < k / 2 { 1.0 } else { 1.5 })
+}
+
+/// The same in any box and units.
+pub(in crate::linear::pcg) fn of_box(k: [usize; 3], unit: impl Fn(usize) -> f64 + Sync) -> Csr {
+    let [x, y, z] = k;
+    let n = x * y * z;
     let row = |i: usize, row: &mut Vec<(u32, f64)>| {
-        for (stride, at) in [(1, i % k), (k, i / k % k), (k * k, i / k / k)] {
+        let axes = [(1, i % x, x), (x, i / x % y, y), (x * y, i / (x * y), z)];
+        for (stride, at, k) in axes {
             let beside = [
                 (at > 0).then(|| i - stride),
                 (at + 1 < k).then(|| i + stride),
@@ -28,7 +35,7 @@ pub(in crate::linear::pcg) fn laplacian(k: usize) -> Csr {
         row.push((i as u32, 6.01 * unit(i).powi(2)));
         row.sort_unstable_by_key(|e| e.0);
     };
-    Csr::from_rows(k * k * k, k * k * k, row)
+    Csr::from_rows(n, n, row)
 }
 
 /// Solves, one after the other, and all that they leave; and how often the residual was asked for.

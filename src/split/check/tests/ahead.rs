@@ -1,8 +1,8 @@
-//! Products that load at the usual columns before they know the slice.
+//! Kernels that load at the usual columns before they know the slice.
 
 use super::{device, mistaken, open, plain};
-use crate::kernel::pcg_scalars::{LENGTH, STOP};
-use crate::kernel::{Kernel, pcg_product};
+use crate::kernel::pcg_scalars::STOP;
+use crate::kernel::{Kernel, pcg_product, pcg_residual};
 use crate::node::{Buffer, Config, DeviceChoice, Node, Tuning};
 use crate::sparse::{Csr, Sell};
 use crate::split::launch::Programs;
@@ -24,18 +24,26 @@ fn beside(value: impl Fn(usize, usize) -> f64 + Sync) -> Csr {
     })
 }
 
-/// The bits of `c p + A p` and of its two sums.
-fn product(engine: &Engine<f64>, mut site: Site<f64>, p: &Buffer<f64>, a: &Sell<f64>) -> Vec<u64> {
+/// Those that have such a form.
+fn kernels() -> [Kernel<f64>; 2] {
+    [pcg_product::kernel(), pcg_residual::kernel()]
+}
+
+/// The bits of what a kernel makes of `p`, in the place of each of its vectors, and of its two sums.
+fn bits(engine: &Engine<f64>, mut site: Site<f64>, p: &Buffer<f64>, a: &Sell<f64>) -> Vec<u64> {
+    let shape = site.kernel.shape;
     let mut s = engine.node.buffer(a.rows()).unwrap();
-    let mut state = engine.node.buffer(LENGTH).unwrap();
-    state.write().unwrap()[STOP] = 0.0;
+    let mut state = engine.node.buffer(shape.state.max(1)).unwrap();
+    if shape.state > 0 {
+        state.write().unwrap()[STOP] = 0.0;
+    }
     let operands = Operands {
         out: &mut [&mut s],
-        own: &[p],
+        own: &vec![p; shape.own],
         gather: &[p],
         mats: &[a],
         scalars: &[0.7],
-        state: Some(&state),
+        state: (shape.state > 0).then_some(&state),
         ..Operands::default()
     };
     let sums = engine.run(&mut site, operands).unwrap();
@@ -83,24 +91,23 @@ fn boxes_of_like_cells_are_told_from_others() {
 }
 
 /// An engine on the device, and programs of `compiled` for launches by `tuning`, or as the device's.
-fn on_device(compiled: Kernel<f64>, tuning: Option<Tuning>) -> Option<(Engine<f64>, Programs)> {
-    let kernel = pcg_product::kernel();
-    let engine = open(DeviceChoice::Index(device()?.index), &[kernel]).unwrap();
+fn on_device(compiled: &[Kernel<f64>], tuning: Option<Tuning>) -> Option<(Engine<f64>, Programs)> {
+    let engine = open(DeviceChoice::Index(device()?.index), &kernels()).unwrap();
     let device = engine.node.device.as_ref().unwrap();
     let tuning = tuning.unwrap_or(device.tuning);
-    let programs = Engine::compile_as(device, tuning, &[compiled], None).unwrap();
+    let programs = Engine::compile_as(device, tuning, compiled, None).unwrap();
     Some((engine, programs))
 }
 
 #[test]
-fn products_that_load_ahead_have_the_bits_of_the_cpu() {
-    let kernel = pcg_product::kernel();
-    let Some((engine, programs)) = on_device(kernel, Some(plain())) else {
+fn kernels_that_load_ahead_have_the_bits_of_the_cpu() {
+    let Some((engine, programs)) = on_device(&kernels(), Some(plain())) else {
         return;
     };
-    let p = vector(&engine);
-    for (what, a, _) in boxes(&engine) {
-        let bits = |on_device: bool| {
+    let (p, boxes) = (vector(&engine), boxes(&engine));
+    let all = kernels().map(|k| boxes.iter().map(move |b| (k, b)));
+    for (kernel, (what, a, _)) in all.into_iter().flatten() {
+        let made = |on_device: bool| {
             let mut site = engine.site(kernel, "ahead", a.rows()).unwrap();
             engine.set_ratio(&mut site, if on_device { 1.0 } else { 0.0 });
             if on_device {
@@ -108,9 +115,9 @@ fn products_that_load_ahead_have_the_bits_of_the_cpu() {
                 site.handle = Some(programs.ahead(&kernel).unwrap().unwrap());
                 (site.long, site.ahead, site.tuning) = (None, None, Some(plain()));
             }
-            product(&engine, site, &p, &a)
+            bits(&engine, site, &p, a)
         };
-        assert!(bits(true) == bits(false), "{what}");
+        assert!(made(true) == made(false), "{}, {what}", kernel.name);
     }
 }
 
@@ -119,7 +126,7 @@ fn products_that_load_ahead_have_the_bits_of_the_cpu() {
 fn matrices_of_the_same_slices_have_a_kernel_of_their_own() {
     let kernel = pcg_product::kernel();
     let wrong = mistaken(kernel, "STORE(s, i, t)", "STORE(s, i, t + t)");
-    let Some((engine, programs)) = on_device(wrong, None) else {
+    let Some((engine, programs)) = on_device(&[wrong], None) else {
         return;
     };
     let p = vector(&engine);
@@ -129,7 +136,7 @@ fn matrices_of_the_same_slices_have_a_kernel_of_their_own() {
             engine.set_ratio(&mut site, 1.0);
             let own = || programs.handle(kernel.name, &kernel.shape).unwrap();
             site.ahead = ahead.then(own);
-            product(&engine, site, &p, &a)
+            bits(&engine, site, &p, &a)
         };
         assert_eq!(site(true) != site(false), same, "{what}");
     }
