@@ -12,7 +12,8 @@ use crate::split::{Engine, Glance, Rule};
 
 /// States that are told apart.
 const ORIGINS: f64 = 1e6;
-/// How often in a row the device is seen to be behind, 10 us each on an H100, before a look.
+/// How often in a row the device is seen to be behind and not to get on, 10 us each on an H100, before a
+/// look.
 const PATIENCE: usize = 64;
 /// Of so many iterations that are done, or that go by before the next look by the [pace](super::pace),
 /// one goes by unseen.
@@ -49,6 +50,35 @@ impl Started {
     /// How many of these are done, of so many that were seen of the solve: any number, as it is a hint.
     fn done(&self, iterations: f64) -> usize {
         ((iterations - self.before) as usize).min(self.count)
+    }
+}
+
+/// How long to wait for a device that is behind: until it has not got on so many times in a row.
+struct Waiting {
+    patience: usize,
+    left: usize,
+    done: usize,
+}
+
+impl Waiting {
+    fn new(patience: usize) -> Self {
+        Self {
+            patience,
+            left: patience,
+            done: 0,
+        }
+    }
+
+    /// Whether to watch again, for it was seen to have `done` so many, if it was seen.
+    fn goes_on(&mut self, done: Option<usize>) -> bool {
+        self.left = match done {
+            Some(done) if done > self.done => {
+                self.done = done;
+                self.patience
+            }
+            _ => self.left.saturating_sub(1),
+        };
+        self.left > 0
     }
 }
 
@@ -174,8 +204,11 @@ impl<T: Real> Watch<T> {
         let Some(peek) = &mut self.peek else {
             return Ok(None);
         };
-        for _ in 0..self.patience {
+        let mut waiting = Waiting::new(self.patience);
+        let mut goes_on = self.patience > 0;
+        while goes_on {
             let state = peek.end()?;
+            let mut seen = None;
             if state[ORIGIN].f64() == self.origin {
                 if state[STOP] > T::ZERO {
                     return Ok(None);
@@ -188,9 +221,11 @@ impl<T: Real> Watch<T> {
                     let unseen = most.min((most / SELDOM).max(1 + done / SELDOM));
                     return Ok(Some(started.count + unseen));
                 }
+                seen = Some(done);
             }
             // SAFETY: the caller's promise.
             unsafe { peek.peek(buffer) }?;
+            goes_on = waiting.goes_on(seen);
         }
         peek.end()?;
         Ok(None)

@@ -81,6 +81,24 @@ fn whatever_is_seen_no_more_was_done_than_was_started() {
 }
 
 #[test]
+fn a_device_is_waited_for_while_it_gets_on() {
+    let looks = |patience: usize, seen: &[Option<usize>]| {
+        let mut waiting = super::Waiting::new(patience);
+        let gives_up = seen.iter().position(|&done| !waiting.goes_on(done));
+        gives_up.map(|n| n + 1)
+    };
+    let slow: Vec<Option<usize>> = (0..100).map(|n| Some(n / 3)).collect();
+    assert_eq!(looks(4, &slow), None);
+    assert_eq!(looks(3, &slow), Some(3), "nothing is done at first");
+    let stands: Vec<Option<usize>> = (0..100).map(|n| Some(n.min(5))).collect();
+    assert_eq!(looks(3, &stands), Some(9));
+    assert_eq!(looks(3, &[None; 9]), Some(3));
+    // Any number, as it is a hint: less than before is not getting on.
+    let back = [7, 1, 2, 3, 4].map(Some);
+    assert_eq!(looks(3, &back), Some(4));
+}
+
+#[test]
 fn who_watches_gets_the_same_bits_as_who_waits() {
     let on = |device, memory| Config {
         device,
