@@ -14,6 +14,8 @@
    SMALL    1 in a program of kernels that need few registers: one matrix, one vector
    LONG     1 in the program of the same for matrices of long rows
    LEG      1 in the program of which all iterations of a solve may be one launch
+   LEG_PLACES   places where its groups ask: see pcg_leg.cl
+   AHEAD    steps of a slice that are loaded before it is known: see ahead.cl; may be left out
    WAITING  1 in kernels whose first groups add up what the others wait for
    ADDERS   how many groups that is; LANES_LEFT, ROOM_TOLD, TOLD_ROOM, TOTAL_LANES: see first.cl
    KEEPS    1 where the second cache can be told what to keep

@@ -1,24 +1,22 @@
-/* A leg of iterations by one launch: products and steps by as many groups as the device runs at once, which
+/* A leg of iterations by one launch: products and steps by no more groups than the device runs at once, which
    wait for each other. A row is the same work-item's in both, so that what groups have for others is the
    partial sums, the scalars and p alone. See src/split/leg.rs.
 
    A sum is there when its place no longer holds NOTHING_, bits that no sum has: then it need not be
    announced. The last groups, whose blocks are fewer, add up; lanes 4 apart are one's, so that little is
    left. What all groups wait for is told at LEG_PLACES places, for the second cache answers one after the
-   other those who ask at the same; so they need no pause between two questions. `couloir bench pcg --matrix M
-   --device 1 --where device`, us an iteration on an H200: grid:64, most of whose time is waiting, 9.89 -> 9.30
-   by places, then 9.25 -> 8.78 without pauses, grid:100 17.6 -> 17.2. Fences of acq_rel, a count that all ask
-   for, and lanes added up by shuffles gain nothing, or lose.
+   other those who ask at the same; so they need no pause between two questions. `couloir bench pcg --matrix
+   M --device 1 --where device`, us an iteration on an H200: grid:64, most of whose time is waiting, 9.89 ->
+   9.30 by places, then 9.25 -> 8.78 without pauses, grid:100 17.6 -> 17.2. Fences of acq_rel, a count that
+   all ask for, and lanes added up by shuffles gain nothing, or lose.
 
    The room, by lines of 32 words: how many have met; whether a group has waited too long, so that all give
-   up; sums of a quarter of the lanes, four of each of three; then a line of each place for the phase, and two,
-   in turns, for what a step needs. */
+   up; sums of a quarter of the lanes, four of each of three; then a line of each place for the phase, and
+   two, in turns, for what a step needs. */
 #undef BACKWARD
 #define BACKWARD 2
 #undef LOAD_ONCE
 #define LOAD_ONCE LOAD_ANEW
-#undef PAUSE_
-#define PAUSE_
 #define LINE_(n) ((volatile __global uint *)room + 32 * (n))
 #define MET_ LINE_(0)
 #define STUCK_ (*LINE_(1))
@@ -29,16 +27,19 @@
 #ifdef __NV_CL_C_VERSION
 #define FENCE_ asm volatile("membar.gl;" : : : "memory")
 #define SEEN_ asm volatile("" : : : "memory")
+/* A fence waits until all others see what was stored before it; so who is counted has been seen, and who counts
+   the last need not wait once more (grid:100 17.2 -> 16.9 us on an H200). */
+#define COUNTED_
 #else
 #define FENCE_ mem_fence(CLK_GLOBAL_MEM_FENCE)
 #define SEEN_ mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define COUNTED_ FENCE_
 #endif
 #define LEG_ADDERS_ 12
 #define AT_ONCE_ 4 /* parts that are asked for */
 #define QUARTER_WORDS_ (sizeof(Total) / sizeof(BITS_))
 /* Once more in vain; false when it has been too often. */
 INLINE_ bool asks_(__global REAL *room, uint *left) {
-    PAUSE_;
     if (--*left % 256 == 0 && (STUCK_ || !*left))
         STUCK_ = 1, *left = 0;
     return *left;
@@ -81,27 +82,23 @@ INLINE_ Total four_of_(__local const Total *t) {
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                    \
     SEEN_;                                                                  \
     left = goes_on ? patience : 0;
-/* Waits for the next phase, with all that came before it. */
-#define AWAIT_PHASE_                                                        \
-    ++phase;                                                                \
-    if (get_local_id(0) == 0) {                                             \
-        while (left && (int)(PHASE_(place) - phase) < 0 && asks_(room, &left)) \
-            ;                                                               \
-        FENCE_;                                                             \
-    }                                                                       \
-    ALL_HAVE_
-/* The next phase begins when all groups have come here. The last one to come need not wait for what others
-   have stored, for they have, before they were counted. */
+/* The next phase begins when all groups have come here, with all that they have stored. */
 #define MEET_                                                               \
     met += groups;                                                          \
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                    \
     if (get_local_id(0) == 0) {                                             \
         FENCE_;                                                             \
-        if (atomic_inc(MET_) == met - 1)                                    \
+        if (atomic_inc(MET_) == met - 1) {                                  \
+            COUNTED_;                                                       \
             for (uint k_ = 0; k_ < LEG_PLACES; ++k_)                        \
                 PHASE_(k_) = phase + 1;                                     \
+        }                                                                   \
+        while (left && (int)(PHASE_(place) - phase) <= 0 && asks_(room, &left)) \
+            ;                                                               \
+        FENCE_;                                                             \
     }                                                                       \
-    AWAIT_PHASE_
+    ++phase;                                                                \
+    ALL_HAVE_
 __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *old, __global REAL *p, __global REAL *s,
                              __global REAL *rr, __global REAL *ps, __global REAL *ss,
                              __global const REAL *rr_before, MATRIX(a), ONE_PLANE(a),
@@ -216,6 +213,7 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *old, __global REAL
         if (get_local_id(0) == 0)
             *MET_ = 0;
     }
-    if (!goes_on)
+    /* What was given may have come after another group gave up. */
+    if (!goes_on || (group == groups - 1 && STUCK_))
         state[PCG_ORIGIN] = -1;
 }

@@ -1,6 +1,6 @@
 /* The scalars of an iteration: r . r of the step before, p . s and s . s of the product. See
    src/kernel/pcg_scalars.rs, which does the same. */
-/* What is read before the sums are there, which hides the time. */
+/* What is read before the sums are there, which hides the time: volatile, for a compiler may put it off. */
 typedef struct {
     REAL stop, weight, bound, iterations, put_off, owed, kept;
 } Pcg_before_;

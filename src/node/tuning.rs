@@ -27,7 +27,8 @@ pub struct Tuning {
     pub registers: Option<u32>,
     /// The same where that matrix has long rows: see `cl/tuning.toml`.
     pub long_registers: Option<u32>,
-    /// Kernels that have a form that loads ahead are compiled in that, too: see `cl/ahead.cl`.
+    /// Kernels that have a form that loads ahead, and legs of iterations, are compiled in that, too: see
+    /// `cl/ahead.cl`.
     pub ahead: bool,
     /// Work-items of the group that adds partial results up, where the compiler has to know.
     pub adding: Option<usize>,

@@ -1,4 +1,4 @@
-//! A leg of iterations of conjugate gradients by one launch: as many groups as the device runs at once
+//! A leg of iterations of conjugate gradients by one launch: groups, no more than the device runs at once,
 //! do products and steps, block after block, and wait for each other in between. There is then no time
 //! between launches (1.3 us each on an H100, where products and steps of a million rows take 11), what
 //! has come to the caches stays there, and the leg ends by itself.
@@ -199,8 +199,9 @@ impl<T: Real> Engine<T> {
         let before = leg.before.unwrap_or(step);
         let sums = [(before, 0), (&*product, 0)];
         let done = self.done_by_device(&sums[..1 + usize::from(leg.multiplied)]);
-        let (true, true, true, Some(d)) = (done, wholly(product), wholly(step), &self.node.device)
-        else {
+        let blocks = step.rows / BLOCK;
+        let wholly = blocks > 0 && wholly(product) && wholly(step);
+        let (true, true, Some(d)) = (done, wholly, &self.node.device) else {
             return Ok(false);
         };
         let (m, own) = leg.matrix;
@@ -225,7 +226,6 @@ impl<T: Real> Engine<T> {
         args.push(Arg::Words(m.same()));
         args.push(leg.state.split_at(usize::MAX, true)?.0.arg);
         args.push(legs.room.split_at(usize::MAX, true)?.0.arg);
-        let blocks = step.rows / BLOCK;
         (product.cut, step.cut) = (product.rows, step.rows);
         let counts = [
             u32::from(leg.given.is_some()),

@@ -170,6 +170,7 @@ mod tests {
             let error = solve(&mut solver).unwrap_err();
             assert!(error.to_string().contains("together = 0"), "{error}");
             assert_eq!(error.exit_code(), 1);
+            assert!(solver.legs.as_ref().unwrap().left_clear());
             // Who has heard of it may go on with fewer, or one by one.
             solver.legs.as_mut().unwrap().limit(groups, Some(1 << 30));
             assert_eq!(solve(&mut solver).unwrap(), want);

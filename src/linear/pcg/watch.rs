@@ -187,8 +187,9 @@ impl<T: Real> Watch<T> {
         }
     }
 
-    /// What is seen there, once no more than an iteration of those `started` is behind that which the device is
-    /// at: when to watch again, or None where the solve seems to be over, or nothing was seen.
+    /// What is seen there, once no more than an iteration of those `started` is behind that which the
+    /// device is at: when to watch again, or None where the solve seems to be over, or the device does
+    /// not get on.
     ///
     /// # Errors
     /// The device failed.
