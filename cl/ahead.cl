@@ -1,6 +1,7 @@
 /* Slices of a box of like cells (usual.cl), for kernels that load x at all the columns of the usual steps
    before they know the slice: the loads wait for nothing then, where else one comes after the other. Slices
-   that turn out to be others load again, by loops, for they should be few.
+   that lack some of these, at walls, take what they have (src/sparse/sell/lacking.rs); others load again, by
+   loops, for they should be few.
 
    EACH_ENTRY_OF(e, m, x, i, statement) is EACH_ENTRY of a matrix of one plane where the statement gathers x
    alone. A kernel whose source has it, and a leg of iterations, is compiled twice where the device's tuning
@@ -30,21 +31,24 @@ INLINE_ REAL now_(__global const REAL *p) { return *p; }
         UNROLL_ for (uint j_ = 0; j_ < AHEAD; ++j_)                                               \
             there_[j_] = now_((x) + min((uint)(i) + offset_[j_], usual_.s1));                     \
         Row_ r_ = row_(PASTE(m, _slices), PASTE(m, _index), i);                                   \
-        if ((r_.at.s3 & USUAL_) && usual_.s0 == AHEAD) {                                          \
-            if (r_.at.s0 != usual_.s9)                                                            \
-                AHEAD_(e, r_, false, false, DO)                                                   \
-            else if (r_.at.s3 & FULL_)                                                            \
-                AHEAD_(e, r_, true, true, DO)                                                     \
+        const uint given_ = usual_.s9 == ~0u ? 0 : GIVEN_;                                        \
+        if ((r_.at.s3 & (USUAL_ | given_)) && usual_.s0 == AHEAD) {                               \
+            if ((r_.at.s3 & USUAL_) && r_.at.s0 != usual_.s9)                                     \
+                AHEAD_(e, r_, (r_.at.s3 & FULL_) ? ~0u : steps_of_(&r_, AHEAD), false, false, DO) \
+            else if ((r_.at.s3 & (FULL_ | LACKING_)) == FULL_)                                    \
+                AHEAD_(e, r_, ~0u, true, true, DO)                                                \
             else                                                                                  \
-                AHEAD_(e, r_, false, true, DO)                                                    \
-        } else if (IS_PACKED_(r_.at))                                                             \
+                AHEAD_(e, r_, steps_of_(&r_, AHEAD), false, true, DO)                             \
+        } else if ((r_.at.s3 & LACKING_) && usual_.s0 == AHEAD)                                   \
+            LACKING_AHEAD_(e, r_, DO)                                                             \
+        else if (IS_PACKED_(r_.at))                                                               \
             PACKEDS_(e, m, i, DO)                                                                 \
         else                                                                                      \
             KINDS_(LOOP_, e, r_, false, DO)                                                       \
     }
-#define AHEAD_(e, r, full, same, DO)                                                              \
+#define AHEAD_(e, r, has_steps, full, same, DO)                                                   \
     {                                                                                             \
-        const uint steps_ = (r.at.s3 & FULL_) ? ~0u : steps_of_(&r, AHEAD);                       \
+        const uint steps_ = has_steps;                                                            \
         const bool ones_ = (r.at.s2 & 0xff) == 0;                                                 \
         const uint value_ = ones_ ? r.value - r.lane : r.value, by_ = ones_ ? 1 : SLICE;          \
         UNROLL_ for (uint j_ = 0; j_ < AHEAD; ++j_) {                                             \
@@ -54,6 +58,26 @@ INLINE_ REAL now_(__global const REAL *p) { return *p; }
             e.none = other_zero_(e.own);                                                          \
             e.has = full || (steps_ >> j_ & 1);                                                   \
             e.value = value_ + j_ * by_;                                                          \
+            e.column = 0;                                                                         \
+            e.is_there = true;                                                                    \
+            e.there = there_[j_];                                                                 \
+            DO;                                                                                   \
+        }                                                                                         \
+    }
+/* A slice that lacks some of the steps has no values for those. Its index block says which it has, and, where
+   that of a usual slice does, of each row. */
+#define LACKING_AHEAD_(e, r, DO)                                                                  \
+    {                                                                                             \
+        const uint steps_ = steps_of_(&r, AHEAD);                                                 \
+        const uint affine_ = r.at.s2 & 0xff, count_ = affine_ + (r.at.s2 >> 8);                   \
+        const uint all_ = r.index[r.at.s1 + 2 * count_];                                          \
+        const uint value_ = affine_ == 0 ? r.value - r.lane : r.value, by_ = affine_ == 0 ? 1 : SLICE; \
+        UNROLL_ for (uint j_ = 0; j_ < AHEAD; ++j_) {                                             \
+            Entry e;                                                                              \
+            e.known = false;                                                                      \
+            e.own = e.none = 0;                                                                   \
+            e.has = steps_ >> j_ & 1;                                                             \
+            e.value = value_ + min(COUNT_(all_ & ((1u << j_) - 1)), count_ - 1) * by_;            \
             e.column = 0;                                                                         \
             e.is_there = true;                                                                    \
             e.there = there_[j_];                                                                 \

@@ -27,7 +27,9 @@ typedef PASTE(REAL, 8) Same_;
 #define PACKED_ (1u << 30)
 #define USUAL_ (1u << 29)
 #define FAR_ (1u << 28) /* means something to the CPU alone */
-#define WIDE_STEPS_(at) ((at).s3 & ~(FULL_ | PACKED_ | USUAL_ | FAR_))
+#define LACKING_ (1u << 27) /* some of the usual steps: see ahead.cl */
+#define GIVEN_ (1u << 26)   /* these, with the values that are given */
+#define WIDE_STEPS_(at) ((at).s3 & ~(FULL_ | PACKED_ | USUAL_ | FAR_ | LACKING_ | GIVEN_))
 #define INLINE_ static inline __attribute__((always_inline))
 #ifndef UNROLL_
 #define UNROLL_ _Pragma("unroll")

@@ -23,8 +23,12 @@ pub(crate) const USUAL: u32 = 1 << 29;
 /// The same: some columns are too far apart for 16 bits, in vectors that are asked for ahead for their
 /// size. The CPU alone looks at it.
 pub(crate) const FAR: u32 = 1 << 28;
+/// The same: it has some of the [`USUAL`] steps alone. Devices alone look at it.
+pub(crate) const LACKING: u32 = 1 << 27;
+/// The same: these steps' values are those that devices are given.
+pub(crate) const GIVEN: u32 = 1 << 26;
 /// All of these.
-pub(crate) const FLAGS: u32 = FULL | PACKED | USUAL | FAR;
+pub(crate) const FLAGS: u32 = FULL | PACKED | USUAL | FAR | LACKING | GIVEN;
 
 /// A matrix for reading. Made only from a [`Sell`](crate::sparse::Sell), which guarantees that
 /// every value of a step lies in every plane, every difference in its index block, and every

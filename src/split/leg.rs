@@ -42,13 +42,11 @@ const SOFTWARE_PATIENCE: [u32; 2] = [1 << 22, 1 << 30];
 const PLACES: usize = 8;
 const LINE: usize = 32;
 /// Lines before those of the places, and of each place.
-const LINES: [usize; 2] = [3, 3];
+const LINES: [usize; 2] = [2, 3];
 /// Numbers of the room, of one word each at least.
 const ROOM: usize = LINE * (LINES[0] + LINES[1] * PLACES);
 /// Where it says that a group has given up.
 const STUCK: usize = LINE;
-/// Where sums begin that are not there yet.
-const QUARTERS: usize = 2 * LINE;
 
 /// What the device's side has to know.
 pub(super) fn defines() -> String {
@@ -234,8 +232,9 @@ impl<T: Real> Engine<T> {
             u32::from(leg.multiplied),
             legs.patience,
         ];
-        // No more than have to take as many blocks as some do.
-        let groups = blocks.div_ceil(blocks.div_ceil(legs.groups));
+        // One has no rows, if there are others; of those no more than have to take as many blocks as some do.
+        let adds = usize::from(legs.groups > 1);
+        let groups = blocks.div_ceil(blocks.div_ceil(legs.groups - adds)) + adds;
         let given = leg.given.unwrap_or([T::ZERO; LENGTH]);
         let values = (T::of(own), &given, counts);
         start(d, &legs.kernel, groups, args.all(), values)?;
@@ -290,7 +289,7 @@ fn meets<T: Real>(
 /// Nobody has met in the room.
 fn clear<T: Real>(room: &mut Buffer<T>) -> Result<()> {
     let words = nothing(room)?;
-    words[..QUARTERS].fill(0);
+    words[..LINE * LINES[0]].fill(0);
     let phases = words.chunks_mut(LINE).skip(LINES[0]).take(PLACES);
     phases.for_each(|line| line[0] = 0);
     Ok(())

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use rayon::prelude::*;
 
 use super::encode::{Empty, Encoder, Lines};
+use super::lacking;
 use super::reads::Reads;
 use super::shared::{Alike, Place, Shared};
 use super::usual;
@@ -127,7 +128,7 @@ impl Layout {
             }
             u32::try_from(elements).map_err(too_large)?;
         }
-        let usual = usual::mark(&mut slices, &index);
+        let usual = usual::mark(&mut slices, &mut index);
         let same = usual::same(&slices, usual.len());
         Ok(Self {
             slices,
@@ -242,10 +243,12 @@ impl<T: Real> Sell<T> {
             })
             .collect::<Result<_>>()?;
         let same = layout.same.filter(|_| planes.len() == 1);
-        let given = match planes.first() {
-            Some(plane) => usual::same_words(plane.read()?, same, layout.usual.len()),
-            None => [0; 16],
-        };
+        let mut given = [0; 16];
+        if let (Some(plane), Some(same)) = (planes.first(), same) {
+            let (plane, steps) = (plane.read()?, layout.usual.len());
+            given = usual::same_words(plane, same, steps);
+            lacking::mark_given(&mut layout.slices, &layout.index, plane, same, steps);
+        }
         let sell = Self {
             rows,
             cols,

@@ -36,9 +36,13 @@
 //! | 1 per place of the 32-bit steps | differences |
 //! | 8, where there are 4 to 7 steps, all affine, and a row lacks one | of each row, a byte: bit k is set if it has an entry in step k |
 //! | 0 or 1 | a block's length is even |
+//!
+//! Devices that load ahead have another one of slices that lack some of the steps that most have: see
+//! `lacking.rs`.
 
 mod build;
 mod encode;
+mod lacking;
 mod reads;
 mod shared;
 mod step;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::lacking;
 use crate::kernel::Real;
 use crate::kernel::mat::{FLAGS, PACKED, USUAL};
 
@@ -9,8 +10,9 @@ use crate::kernel::mat::{FLAGS, PACKED, USUAL};
 pub(super) const STEPS: std::ops::RangeInclusive<usize> = 4..=7;
 
 /// Flags the slices that have the steps that most have, affine ones alone, and returns these steps'
-/// columns minus rows; none where no slice has affine steps alone.
-pub(super) fn mark(slices: &mut [u32], index: &[u32]) -> Vec<u32> {
+/// columns minus rows; none where no slice has affine steps alone. Where devices load these ahead, slices
+/// that lack some of them are flagged, too.
+pub(super) fn mark(slices: &mut [u32], index: &mut Vec<u32>) -> Vec<u32> {
     // Slices that look alike share a block: there are few.
     let mut blocks: HashMap<(u32, usize), usize> = HashMap::new();
     for slice in slices.chunks_exact(4) {
@@ -30,6 +32,9 @@ pub(super) fn mark(slices: &mut [u32], index: &[u32]) -> Vec<u32> {
         if steps(slice).is_some_and(|n| bases(index, slice[1], n) == usual) {
             slice[3] |= USUAL;
         }
+    }
+    if usual.len() == STEPS_AHEAD {
+        lacking::mark(slices, index, &usual);
     }
     usual
 }
@@ -79,9 +84,9 @@ pub(super) fn without_values(mut words: [u32; 16]) -> [u32; 16] {
 }
 
 /// See [`Sell::same`](super::Sell::same).
-pub(super) fn same_words<T: Real>(plane: &[T], same: Option<u32>, steps: usize) -> [u32; 16] {
+pub(super) fn same_words<T: Real>(plane: &[T], same: u32, steps: usize) -> [u32; 16] {
     let mut words = [0; 16];
-    if let Some(values) = same.and_then(|at| plane.get(at as usize..at as usize + steps)) {
+    if let Some(values) = plane.get(same as usize..same as usize + steps) {
         let from: &[u32] = bytemuck::cast_slice(values);
         words[..from.len()].copy_from_slice(from);
     }
@@ -90,10 +95,15 @@ pub(super) fn same_words<T: Real>(plane: &[T], same: Option<u32>, steps: usize) 
 
 /// Number of a slice's steps, if they are all affine, of one kind, and as many as devices have code for.
 fn steps(slice: &[u32]) -> Option<usize> {
+    affine_steps(slice).filter(|n| STEPS.contains(n))
+}
+
+/// Number of a slice's steps, if they are all affine and of one kind.
+pub(super) fn affine_steps(slice: &[u32]) -> Option<usize> {
     let [affine, ones] = [slice[2] & 0xff, slice[2] >> 8 & 0xff].map(|n| n as usize);
     let others = (slice[2] >> 16) + (slice[3] & !FLAGS);
     let plain = others == 0 && slice[3] & PACKED == 0 && affine.min(ones) == 0;
-    Some(affine + ones).filter(|n| plain && STEPS.contains(n))
+    Some(affine + ones).filter(|_| plain)
 }
 
 fn bases(index: &[u32], at: u32, steps: usize) -> Vec<u32> {
@@ -102,12 +112,12 @@ fn bases(index: &[u32], at: u32, steps: usize) -> Vec<u32> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// Words of a slice with its index block at `at` and so many affine steps, single values, 16-bit
     /// steps.
-    fn slice(at: u32, [affine, ones, short]: [u32; 3], flags: u32) -> [u32; 4] {
+    pub fn slice(at: u32, [affine, ones, short]: [u32; 3], flags: u32) -> [u32; 4] {
         [0, at, affine | ones << 8 | short << 16, flags]
     }
 
@@ -116,7 +126,7 @@ mod tests {
         // Masks, and columns minus rows: the second block lacks rows, the third has other columns.
         let (all, some) = (u32::MAX, 0xfff0);
         let back = 5u32.wrapping_neg();
-        let index: Vec<u32> = [
+        let mut index: Vec<u32> = [
             [all, 0, all, back, all, 1, all, 5],
             [all, 0, some, back, all, 1, some, 5],
             [all, 0, all, back, all, 2, all, 5],
@@ -135,7 +145,7 @@ mod tests {
             (slice(0, [3, 0, 0], 0), false),
         ];
         let mut words = slices.map(|(s, _)| s).concat();
-        let usual = mark(&mut words, &index);
+        let usual = mark(&mut words, &mut index);
         assert_eq!(usual, [0, back, 1, 5]);
         for (got, (before, flagged)) in words.chunks(4).zip(slices) {
             let flag = if flagged { USUAL } else { 0 };
@@ -174,7 +184,7 @@ mod tests {
         assert!(!are_most(&slices[4..12], 6, None));
         assert!(!are_most(&slices[24..32], 6, Some(8)), "not flagged");
         let values: Vec<f64> = (0..24).map(f64::from).collect();
-        let given: [f64; 8] = bytemuck::cast(same_words(&values, Some(16), 6));
+        let given: [f64; 8] = bytemuck::cast(same_words(&values, 16, 6));
         assert_eq!(given, [16.0, 17.0, 18.0, 19.0, 20.0, 21.0, 0.0, 0.0]);
         let five = of(0, [0, 5, 0], USUAL);
         assert_eq!(same(&five, 5), None, "no code for five");
@@ -183,7 +193,7 @@ mod tests {
     #[test]
     fn where_no_slice_has_affine_steps_alone_none_is_flagged() {
         let mut words = slice(0, [1, 0, 4], 0);
-        assert!(mark(&mut words, &[0; 32]).is_empty());
+        assert!(mark(&mut words, &mut vec![0; 32]).is_empty());
         assert_eq!(words, slice(0, [1, 0, 4], 0));
     }
 }

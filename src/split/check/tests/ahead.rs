@@ -63,8 +63,14 @@ fn boxes(engine: &Engine<f64>) -> Vec<(&'static str, Sell<f64>, bool)> {
         19 => -0.0,
         _ => like(i, j),
     };
+    // Slices at a wall lack the same steps with other values than those that are given.
+    let walled = |i: usize, j: usize| match i < BOX[0] * BOX[1] {
+        true => -0.5,
+        false => like(i, j),
+    };
     let all = [
         ("like cells", beside(like), true),
+        ("a wall of its own", beside(walled), true),
         ("odd cells", beside(odd), true),
         ("cells of their own", beside(|i, j| own[i] * own[j]), false),
     ];
