@@ -31,8 +31,7 @@ INLINE_ REAL now_(__global const REAL *p) { return *p; }
         UNROLL_ for (uint j_ = 0; j_ < AHEAD; ++j_)                                               \
             there_[j_] = now_((x) + min((uint)(i) + offset_[j_], usual_.s1));                     \
         Row_ r_ = row_(PASTE(m, _slices), PASTE(m, _index), i);                                   \
-        const uint given_ = usual_.s9 == ~0u ? 0 : GIVEN_;                                        \
-        if ((r_.at.s3 & (USUAL_ | given_)) && usual_.s0 == AHEAD) {                               \
+        if ((r_.at.s3 & (USUAL_ | GIVEN_)) && usual_.s0 == AHEAD) {                               \
             if ((r_.at.s3 & USUAL_) && r_.at.s0 != usual_.s9)                                     \
                 AHEAD_(e, r_, (r_.at.s3 & FULL_) ? ~0u : steps_of_(&r_, AHEAD), false, false, DO) \
             else if ((r_.at.s3 & (FULL_ | LACKING_)) == FULL_)                                    \

@@ -8,8 +8,8 @@
    second cache answers one after the other those who ask at the same; so they need no pause between two
    questions.
 
-   `couloir bench pcg --matrix M --device 1 --where device`, us an iteration on an H200: grid:64, most of whose
-   time is waiting, 9.89 -> 9.30 by places, then 9.25 -> 8.78 without pauses, 8.57 -> 8.06, 8.24 by the group
+   `couloir bench pcg --matrix M --device 1 --where device`, us an iteration on an H200: grid:64, most of
+   whose time is waiting, 9.89 -> 9.30 by places, then 9.25 -> 8.78 without pauses, 8.57 -> 8.06, 8.24 by the group
    without rows for twelve that added up and another; grid:100 17.6 -> 17.2 without pauses, 16.1, 16.6 ->
    16.4, 16.5. No gain: fences of acq_rel, a count that all ask for, lanes added up by shuffles, the loads of
    the next block before this one's sums (16.1 -> 16.7, 17.3), s and the direction before in local memory.
@@ -147,6 +147,8 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *old, __global REAL
                 FINISH_TWO_SUMS(ps, u, ss, v)
             }
         if (group == groups - 1) {
+            /* Who has rows, too, has stored what is asked for. */
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
             const Pcg_before_ before = pcg_before_(state);
             const Total nu = lanes_(n > 0 ? rr : rr_before, blocks);
             Total mu, gamma;

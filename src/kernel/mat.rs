@@ -27,7 +27,7 @@ pub(crate) const FAR: u32 = 1 << 28;
 pub(crate) const LACKING: u32 = 1 << 27;
 /// The same: these steps' values are those that devices are given.
 pub(crate) const GIVEN: u32 = 1 << 26;
-/// All of these.
+/// All of these; the rest of the word is a number of steps.
 pub(crate) const FLAGS: u32 = FULL | PACKED | USUAL | FAR | LACKING | GIVEN;
 
 /// A matrix for reading. Made only from a [`Sell`](crate::sparse::Sell), which guarantees that

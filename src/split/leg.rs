@@ -232,7 +232,8 @@ impl<T: Real> Engine<T> {
             u32::from(leg.multiplied),
             legs.patience,
         ];
-        // One has no rows, if there are others; of those no more than have to take as many blocks as some do.
+        // One has no rows, if there are others, even where with it all would have a block less; of those no
+        // more than have to take as many blocks as some do.
         let adds = usize::from(legs.groups > 1);
         let groups = blocks.div_ceil(blocks.div_ceil(legs.groups - adds)) + adds;
         let given = leg.given.unwrap_or([T::ZERO; LENGTH]);

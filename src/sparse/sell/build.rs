@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use rayon::prelude::*;
 
+use super::check::check;
 use super::encode::{Empty, Encoder, Lines};
 use super::lacking;
 use super::reads::Reads;
@@ -14,7 +15,7 @@ use super::usual;
 use super::{Sell, long_rows};
 use crate::kernel::mat::{FAR, FLAGS};
 use crate::kernel::reading::Reading;
-use crate::kernel::{MAX_PLANES, Real, SLICE};
+use crate::kernel::{Real, SLICE};
 use crate::node::{BLOCK, Buffer, Node, padded};
 use crate::sparse::Csr;
 use crate::{Error, Result};
@@ -283,30 +284,4 @@ fn alike(values: &[f64], entries: &[usize]) -> bool {
     entries
         .windows(2)
         .all(|w| values[w[0]].to_bits() == values[w[1]].to_bits())
-}
-
-fn check(
-    rows: usize,
-    cols: usize,
-    row_ptr: &[usize],
-    col: &[u32],
-    planes: &[&[f64]],
-) -> Result<()> {
-    let ordered = row_ptr.windows(2).all(|w| w[0] <= w[1]) && row_ptr.len() == rows + 1;
-    let sound = ordered
-        && row_ptr.first() == Some(&0)
-        && row_ptr.last() == Some(&col.len())
-        && planes.len() <= MAX_PLANES
-        && planes.iter().all(|p| p.len() == col.len())
-        && row_ptr.windows(2).all(|w| {
-            let row = &col[w[0]..w[1]];
-            row.windows(2).all(|c| c[0] < c[1]) && row.last().is_none_or(|&j| (j as usize) < cols)
-        });
-    if sound {
-        return Ok(());
-    }
-    Err(Error::failure(
-        "a matrix has columns or row pointers out of range or order",
-        "report this as a defect",
-    ))
 }

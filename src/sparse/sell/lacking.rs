@@ -14,7 +14,7 @@ use crate::kernel::mat::{GIVEN, LACKING};
 use crate::kernel::{Real, SLICE};
 
 /// Flags the slices, at the walls of a box, that have some of the `usual` steps alone, and gives them index
-/// blocks in which devices find which: see [`block`].
+/// blocks in which devices find which: see [`block`]. Those that they had stay, unused: these are few.
 pub(super) fn mark(slices: &mut [u32], index: &mut Vec<u32>, usual: &[u32]) {
     let mut blocks: HashMap<(u32, usize), Option<u32>> = HashMap::new();
     for slice in slices.chunks_exact_mut(4) {

@@ -41,6 +41,7 @@
 //! `lacking.rs`.
 
 mod build;
+mod check;
 mod encode;
 mod lacking;
 mod reads;
