@@ -9,10 +9,10 @@
    questions.
 
    `couloir bench pcg --matrix M --device 1 --where device`, us an iteration on an H200: grid:64, most of
-   whose time is waiting, 9.89 -> 9.30 by places, then 9.25 -> 8.78 without pauses, 8.57 -> 8.06, 8.24 by the group
-   without rows for twelve that added up and another; grid:100 17.6 -> 17.2 without pauses, 16.1, 16.6 ->
-   16.4, 16.5. No gain: fences of acq_rel, a count that all ask for, lanes added up by shuffles, the loads of
-   the next block before this one's sums (16.1 -> 16.7, 17.3), s and the direction before in local memory.
+   whose time is waiting, 9.89 -> 9.30 by places, then 9.25 -> 8.78 without pauses, 8.57 -> 8.06, 8.24 by the
+   group without rows for twelve that added up and another; grid:100 17.6 -> 17.2 without pauses, 16.1, 16.6
+   -> 16.4, 16.5. No gain: fences of acq_rel, a count that all ask for, lanes added up by shuffles, the loads
+   of the next block before this one's sums (16.1 -> 16.7, 17.3), s and the direction before in local memory.
    Groups that wait for those alone whose rows they read lose (16.8 -> 20), for each fence empties the first
    cache of them all.
 
@@ -40,6 +40,9 @@
 #define COUNTED_ FENCE_
 #endif
 #define LANES_EACH_ (TOTAL_LANES / BLOCK)
+#if TOTAL_LANES != 4 * BLOCK
+#error A work-item of a leg adds four lanes up.
+#endif
 /* Once more in vain; false when it has been too often. */
 INLINE_ bool asks_(__global REAL *room, uint *left) {
     if (--*left % 256 == 0 && (STUCK_ || !*left))
@@ -129,6 +132,8 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *old, __global REAL
     const uint place = group % LEG_PLACES, workers = groups > 1 ? groups - 1 : 1;
     const bool works = group < workers;
     uint phase = PHASE_(place), met = 0, left = patience;
+    /* A state that says stop from the start ends the leg. */
+    bool more = steps > 0 && (given || !(((volatile __global REAL *)state)[PCG_STOP] > 0));
     if (get_local_id(0) == 0)
         goes_on = 1;
     if (given && group == groups - 1 && get_local_id(0) == 0)
@@ -137,7 +142,6 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *old, __global REAL
         for (uint b = group + groups * get_local_id(0); b < blocks; b += groups * BLOCK)
             ((__global BITS_ *)ps)[b] = ((__global BITS_ *)ss)[b] = NOTHING_;
     MEET_
-    bool more = steps > 0;
     for (uint n = 0; more; ++n) {
         if (n > 0 || !multiplied)
             for (uint block = group, turn = 0; works && block < blocks; block += workers, turn ^= 1) {

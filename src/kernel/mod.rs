@@ -16,6 +16,7 @@ pub mod mat;
 pub(crate) mod medium;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod once;
+pub mod pcg_first;
 pub mod pcg_scalars;
 pub mod reading;
 pub mod real;

@@ -12,6 +12,8 @@
 //! sweeps than the textbook's two-reduction form, too, so it is the quicker one at any latency, and
 //! no other is kept.
 
+mod ahead;
+mod beyond;
 mod correct;
 mod iterate;
 mod leg;
@@ -32,10 +34,10 @@ use super::system::{System, roots, scaled};
 use crate::Result;
 use crate::cluster::Halo;
 use crate::kernel::pcg_scalars::LENGTH;
-use crate::kernel::{self, Real, pcg_scalars};
+use crate::kernel::{self, Real, pcg_first, pcg_scalars};
 use crate::node::Buffer;
 use crate::sparse::Csr;
-use crate::split::{Engine, Finish, Legs, Place, Site};
+use crate::split::{Engine, Finish, Legs, Place, Rule, Site};
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -67,6 +69,8 @@ pub struct Pcg<T: Real> {
     watch: Option<Watch<T>>,
     /// Iterations by one launch, where the device does that.
     legs: Option<Legs<T>>,
+    /// The first one's state, where the device finds that itself.
+    first: Option<Rule>,
     state: Buffer<T>,
     /// The state of a solve that has not begun.
     unstopped: Buffer<T>,
@@ -79,8 +83,9 @@ pub struct Pcg<T: Real> {
     beta: T,
     /// Steps after the last one may have left another sum than that of its residual.
     lacks_sum: bool,
-    /// The last solve had its solution at its first look at the residual.
+    /// The last solve had its solution at its first look at the residual; and its iterations.
     ends_at_once: bool,
+    took: usize,
 }
 
 impl<T: Real> Pcg<T> {
@@ -165,11 +170,16 @@ impl<T: Real> Pcg<T> {
             step,
             scalars: engine.finish(pcg_scalars::scalars(), &name("scalars"))?,
             watch: watch.transpose()?,
+            first: match legs {
+                Some(_) => engine.rule(pcg_first::NAME)?,
+                None => None,
+            },
             legs,
             pace: Pace::default(),
             beta: T::ZERO,
             lacks_sum: false,
             ends_at_once: false,
+            took: 0,
         })
     }
 

@@ -13,6 +13,9 @@ use crate::node::Buffer;
 use crate::sparse::{Csr, Sell};
 use crate::split::{Engine, Operands, Place, Site};
 
+/// By how much squares are to be larger than the least number.
+const ROOM: f64 = 1e12;
+
 /// A mean is left where its part of the residual is this part of the tolerance, or less.
 const NEGLIGIBLE: f64 = 1e-3;
 
@@ -74,8 +77,12 @@ pub(super) fn roots<T: Real>(engine: &Engine<T>, a: &Csr, halo: &Halo) -> Result
 /// `|b - A x|^2` and the square of what round-off leaves of it, from the reductions of a
 /// [residual](System::residual).
 pub(super) fn errors<T: Real>(sums: &[T]) -> (f64, f64) {
-    let round_off = (2.0 * T::EPSILON).powi(2) * sums[1].f64();
-    (sums[0].f64(), round_off)
+    (sums[0].f64(), round_off::<T>() * sums[1].f64())
+}
+
+/// The part of the sum of squares of what is subtracted that round-off leaves.
+pub(super) fn round_off<T: Real>() -> f64 {
+    (2.0 * T::EPSILON).powi(2)
 }
 
 fn over(d: f64) -> f64 {
@@ -177,12 +184,24 @@ impl<T: Real> System<T> {
         [square, sum]: [f64; 2],
         tolerance: f64,
     ) -> Result<Option<f64>> {
+        match self.mean_matters(tolerance) {
+            Some(most) if sum * sum <= most * square => Ok(None),
+            Some(_) => self.mean(engine, b).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The largest `(sum b)^2` over `|b|^2` at which the mean of `b` does not matter to a solve to that
+    /// `tolerance`, where it is to be taken off.
+    pub fn mean_matters(&self, tolerance: f64) -> Option<f64> {
         // The norm of what a mean leaves of the residual is |sum| / sqrt(rows).
         let part = (NEGLIGIBLE * tolerance).max(T::EPSILON);
-        if !self.singular || sum * sum <= part.powi(2) * self.rows * square {
-            return Ok(None);
-        }
-        self.mean(engine, b).map(Some)
+        self.singular.then(|| part.powi(2) * self.rows)
+    }
+
+    /// The least bound of a squared residual in whose unit its squares are numbers.
+    pub fn least_bound(&self) -> f64 {
+        ROOM * T::LEAST * self.rows
     }
 
     /// Starts `t = f - (c I + L) y`; for its reductions see [`errors`].

@@ -8,12 +8,12 @@ use super::engine::Engine;
 use super::launch::set_args;
 use super::totals::Asked;
 use crate::Result;
-use crate::kernel::{Real, guess_least};
+use crate::kernel::{Real, guess_least, pcg_first};
 use crate::node::Buffer;
 use crate::node::memory::Arg;
 
-/// The device's side of what follows from questions, part of every program in double precision.
-pub(super) const SOURCE: &str = guess_least::SOURCE;
+/// The device's sides of what follows from questions, part of every program in double precision.
+pub(super) const SOURCES: [&str; 2] = [guess_least::SOURCE, pcg_first::SOURCE];
 
 /// A kernel of one work-item, of a state, the totals of a question, if it follows from one, and values.
 pub struct Rule {
@@ -95,7 +95,8 @@ impl<T: Real> Engine<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::guess_least::{self, Known, LENGTH, STEPS, with_new};
+    use crate::kernel::guess_least::{Known, LENGTH, STEPS, with_new};
+    use crate::kernel::pcg_scalars;
     use crate::node::{Config, DeviceChoice, MemoryKind, opencl};
     use crate::split::Policy;
     use crate::split::first::tests::sum;
@@ -131,16 +132,23 @@ mod tests {
         )
     }
 
-    /// A rule on totals that are the sums of calls.
-    fn followed(engine: &Engine<f64>, totals: &[f64], values: &[f64]) -> Vec<u64> {
-        let rule = engine.rule(guess_least::NAME).unwrap().unwrap();
+    /// The bits of so many numbers that a rule finds, of totals that are the sums of calls.
+    fn followed(
+        engine: &Engine<f64>,
+        (name, length): (&'static str, usize),
+        totals: &[f64],
+        values: &[f64],
+    ) -> Vec<u64> {
+        let rule = engine.rule(name).unwrap().unwrap();
         let one = engine.node.buffer_from(&[1.0]).unwrap();
         let mut sites: Vec<_> = totals
             .iter()
             .map(|&t| sum(engine, &engine.node.buffer_from(&[t]).unwrap(), &one))
             .collect();
-        let mut state = engine.node.buffer(LENGTH).unwrap();
+        let mut state = engine.node.buffer(length).unwrap();
         let asked = match &mut sites[..] {
+            [a, b] => engine.ask([a, b]),
+            [a, b, c, d, e] => engine.ask([a, b, c, d, e]),
             [a, b, c, d, e, f, g] => engine.ask([a, b, c, d, e, f, g]),
             [a, b, c, d, e, f, g, h, i, j] => engine.ask([a, b, c, d, e, f, g, h, i, j]),
             _ => panic!("{} totals", totals.len()),
@@ -151,21 +159,84 @@ mod tests {
                 .unwrap()
         );
         let state = state.read().unwrap();
-        state[..LENGTH].iter().map(|x| x.to_bits()).collect()
+        state[..length].iter().map(|x| x.to_bits()).collect()
     }
 
-    #[test]
-    fn a_device_chooses_the_same_bits_as_the_host() {
-        let devices = opencl::devices().unwrap_or_default();
-        let discrete = |d: &&opencl::DeviceInfo| d.fp64 && d.offers(MemoryKind::Discrete);
-        for d in devices.iter().filter(discrete) {
+    /// Engines of devices with memory of their own, and their names.
+    fn engines() -> impl Iterator<Item = (Engine<f64>, String)> {
+        let devices = opencl::devices().unwrap_or_default().into_iter();
+        let discrete = |d: &opencl::DeviceInfo| d.fp64 && d.offers(MemoryKind::Discrete);
+        devices.filter(discrete).map(|d| {
             let config = Config {
                 device: DeviceChoice::Index(d.index),
                 threads: Some(1),
                 memory: Some(MemoryKind::Discrete),
                 ..Config::default()
             };
-            let engine = Engine::<f64>::open(&config, Policy::Fixed(1.0)).unwrap();
+            let engine = Engine::open(&config, Policy::Fixed(1.0)).unwrap();
+            (engine, d.name)
+        })
+    }
+
+    #[test]
+    fn a_device_begins_a_solve_with_the_same_bits_as_the_host() {
+        for (engine, name) in engines() {
+            let mut rng = fastrand::Rng::with_seed(23);
+            let (mut goes, mut stops) = (0, 0);
+            for case in 0..72 {
+                let mut known = pcg_first::Known {
+                    tolerance: 1e-3 * rng.f64(),
+                    floor: if case % 5 == 4 { 0.1 } else { 1e-9 },
+                    mean: (case % 2 == 1).then_some(1e-12),
+                    least: if case % 7 == 6 { 1.0 } else { 1e-290 },
+                    round_off: 1e-31 * rng.f64(),
+                    farthest: (1e3 * f64::EPSILON).powi(2),
+                    origin: case as f64,
+                    told: None,
+                };
+                let (bb, rr) = (10.0 * rng.f64(), rng.f64());
+                // Of each kind, now and then: a mean, none, a residual of nothing, little, much, round-off, no
+                // number, and a right-hand side of nothing or without a number.
+                let sums = match case % 12 {
+                    1 => [bb, 1e-3, rr, 1.0, 0.5 * rr],
+                    2 => [bb, 0.0, 0.0, 1.0, 0.5 * rr],
+                    3 => [bb, 1e-9, 1e-9 * known.tolerance.powi(2), 1.0, rr],
+                    4 => [bb, 0.0, f64::INFINITY, 1.0, rr],
+                    5 => [bb, 0.0, f64::NAN, 1.0, rr],
+                    6 => [0.0, 0.0, rr, 1.0, rr],
+                    7 => [f64::NAN, 0.0, rr, 1.0, rr],
+                    8 => [bb, 0.0, rr, 1e33, rr],
+                    _ => [bb, 1e-9, rr, 1.0, 0.5 * rr],
+                };
+                let [bb, sum, rr, counted, now] = sums;
+                let of = pcg_first::Sides { bb, sum, counted };
+                known.told = (case / 12 % 2 == 1).then_some(of);
+                let totals = match known.told {
+                    Some(_) => vec![rr, now],
+                    None => sums.to_vec(),
+                };
+                let rule = (pcg_first::NAME, pcg_scalars::LENGTH);
+                let got = followed(&engine, rule, &totals, &known.values());
+                let want = known.state(of, rr, now);
+                let (number, same) = (|bits| f64::from_bits(bits), got.iter().zip(want));
+                for (k, (&got, want)) in same.enumerate() {
+                    let none = number(got).is_nan() && want.is_nan();
+                    let what = format!("{name}, case {case}, {k}: {} {want}", number(got));
+                    assert!(got == want.to_bits() || none, "{what}");
+                }
+                *if want[pcg_scalars::STOP] > 0.0 {
+                    &mut stops
+                } else {
+                    &mut goes
+                } += 1;
+            }
+            assert!(goes > 15 && stops > 20, "{goes} and {stops}");
+        }
+    }
+
+    #[test]
+    fn a_device_chooses_the_same_bits_as_the_host() {
+        for (engine, name) in engines() {
             let mut rng = fastrand::Rng::with_seed(17);
             let (mut some, mut none) = (0, 0);
             for case in 0..66 {
@@ -179,10 +250,11 @@ mod tests {
                     totals.splice(0..0, new);
                     after.gram = with_new(&known.gram, new);
                 }
-                let got = followed(&engine, &totals, &known.values(is_new));
+                let rule = (guess_least::NAME, LENGTH);
+                let got = followed(&engine, rule, &totals, &known.values(is_new));
                 let choice = after.choice();
                 let want = guess_least::state(choice).map(f64::to_bits);
-                assert_eq!(got, want, "{}, case {case}: {after:?}", d.name);
+                assert_eq!(got, want, "{name}, case {case}: {after:?}");
                 *if choice.is_some() {
                     &mut some
                 } else {

@@ -61,7 +61,7 @@ pub(super) fn source<T: Real>(kernels: &[Kernel<T>], t: &Tuning) -> String {
     source.push_str(carry::SOURCE);
     if double {
         source.push_str(convert::SOURCE);
-        source.push_str(rule::SOURCE);
+        rule::SOURCES.iter().for_each(|rule| source.push_str(rule));
     }
     source
 }

@@ -82,10 +82,11 @@ impl<T: Real> Pcg<T> {
             rr: bb,
             anew: true,
             multiplied,
+            leg: None,
             checked: false,
             most,
         };
-        let (state, _) = self.iterate(engine, &state, begin)?;
+        let (state, _) = self.iterate(engine, &state, begin, None)?;
         let done = Correction {
             iterations: state[ITERATIONS].f64() as usize,
             // Without curvature a direction is round-off.

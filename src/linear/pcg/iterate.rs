@@ -1,6 +1,7 @@
 //! The iterations of a solve between two looks at its true residual.
 
 use super::Pcg;
+use super::beyond::Beyond;
 use super::leg::calls_of;
 use super::watch::{Started, Watch};
 use crate::Result;
@@ -22,6 +23,8 @@ pub(super) struct Begin {
     pub anew: bool,
     /// The first product is under way.
     pub multiplied: bool,
+    /// Most steps of the first leg, if that is under way.
+    pub leg: Option<usize>,
     /// The true residual is asked for at their end.
     pub checked: bool,
     /// Most iterations.
@@ -30,7 +33,8 @@ pub(super) struct Begin {
 
 impl<T: Real> Pcg<T> {
     /// Iterations from `state` until the recurrence falls below its bound; what the state is then, and
-    /// whether the true residual is under way.
+    /// whether the true residual is under way: and what comes `beyond` it, where a leg is likely to be the
+    /// last.
     ///
     /// Where the device does all the work, it does so in one launch if it [can](super::leg). Else it
     /// is asked for its state at a few [looks](super::pace), and the answer is read when the next
@@ -42,12 +46,15 @@ impl<T: Real> Pcg<T> {
         engine: &Engine<T>,
         state: &State<T>,
         begin: Begin,
+        mut beyond: Option<&mut Beyond<'_, '_, T>>,
     ) -> Result<(State<T>, bool)> {
         let mut state = *state;
         if !begin.anew && std::mem::take(&mut self.lacks_sum) {
             self.step_after(engine, &state, T::ZERO)?;
         }
-        self.watch.iter_mut().for_each(|w| w.number(&mut state));
+        if begin.leg.is_none() {
+            self.watch.iter_mut().for_each(|w| w.number(&mut state));
+        }
         let put_off = state[PUT_OFF].f64();
         let (rr, before) = (begin.rr, state[ITERATIONS].f64());
         let (mut calls, mut done) = (0, 0);
@@ -61,7 +68,8 @@ impl<T: Real> Pcg<T> {
         let mut put = false;
         while calls < begin.most {
             if calls == done
-                && let Some(seen) = self.leg(engine, begin, calls, &state, !put)?
+                && let Some(seen) =
+                    self.leg(engine, begin, calls, (&state, !put), beyond.as_deref_mut())?
             {
                 let own = calls_of(&seen, &state);
                 self.turn(own);
@@ -79,6 +87,7 @@ impl<T: Real> Pcg<T> {
             }
             // What was asked for at the end of a leg is of what comes before this one.
             residual = false;
+            beyond.iter_mut().for_each(|b| b.forget());
             let n = calls + 1;
             if n > 1 || !begin.multiplied {
                 self.product(engine)?;

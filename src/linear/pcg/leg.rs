@@ -2,6 +2,7 @@
 //! [`Leg`].
 
 use super::Pcg;
+use super::beyond::Beyond;
 use super::iterate::{Begin, State};
 use crate::Result;
 use crate::kernel::Real;
@@ -18,34 +19,35 @@ pub(super) fn calls_of<T: Real>(now: &State<T>, before: &State<T>) -> usize {
 impl<T: Real> Pcg<T> {
     /// From that `state`, which the device has or is `given`, as many iterations as are left after `calls`
     /// and are not to be measured one by one; what the state is then, with the true residual under way if
-    /// it is asked for. None where they are to be called one by one.
+    /// it is asked for, and what comes `beyond` it, if that is likely to be of use. None where they are to be
+    /// called one by one.
     pub(super) fn leg(
         &mut self,
         engine: &Engine<T>,
         begin: Begin,
         calls: usize,
-        state: &State<T>,
-        given: bool,
+        (state, given): (&State<T>, bool),
+        beyond: Option<&mut Beyond<'_, '_, T>>,
     ) -> Result<Option<State<T>>> {
-        let unmeasured = self.product.unmeasured().min(self.step.unmeasured());
-        let steps = (begin.most - calls).min(unmeasured as usize);
-        let (Some(legs), true) = (&mut self.legs, steps > 0) else {
-            return Ok(None);
-        };
         let multiplied = begin.multiplied && calls == 0;
-        let leg = Leg {
-            vectors: [&mut self.system.y, &mut self.old, &mut self.p, &mut self.s],
-            matrix: (&self.system.beside, self.system.share),
-            state: &mut self.state,
-            given: given.then_some(*state),
-            before: (begin.anew && calls == 0).then_some(&self.begin),
-            steps,
-            multiplied,
+        let steps = match begin.leg.filter(|_| calls == 0) {
+            Some(steps) => steps,
+            None => {
+                let steps = self.steps_of_a_leg(begin.most - calls);
+                let (given, anew) = (given.then_some(*state), begin.anew && calls == 0);
+                if steps == 0 || !self.start_leg(engine, anew, given, steps, multiplied)? {
+                    return Ok(None);
+                }
+                steps
+            }
         };
-        if !engine.start_leg(legs, [&mut self.product, &mut self.step], leg)? {
-            return Ok(None);
-        }
         self.begin_look(engine, begin.checked)?;
+        if let Some(beyond) = beyond {
+            beyond.forget();
+            if beyond.likely.is_some_and(|most| most <= steps) {
+                beyond.asked = Some(self.go_beyond(engine, beyond)?);
+            }
+        }
         let mut now = [T::ZERO; LENGTH];
         if let (Some(watch), Some(legs)) = (&mut self.watch, &mut self.legs) {
             now.copy_from_slice(watch.looked()?);
@@ -58,6 +60,37 @@ impl<T: Real> Pcg<T> {
         engine.count_leg(&mut self.product, products);
         engine.count_leg(&mut self.step, calls);
         Ok(Some(now))
+    }
+
+    /// How many steps, of those that are left, a leg may have: none that is to be measured.
+    pub(super) fn steps_of_a_leg(&self, left: usize) -> usize {
+        let unmeasured = self.product.unmeasured().min(self.step.unmeasured());
+        left.min(unmeasured as usize)
+    }
+
+    /// Starts a leg of so many steps at most, from the beginning of a solve where it is `anew`; of the state
+    /// that is `given`, or that the device has. Returns whether the device does it.
+    pub(super) fn start_leg(
+        &mut self,
+        engine: &Engine<T>,
+        anew: bool,
+        given: Option<State<T>>,
+        steps: usize,
+        multiplied: bool,
+    ) -> Result<bool> {
+        let Some(legs) = &mut self.legs else {
+            return Ok(false);
+        };
+        let leg = Leg {
+            vectors: [&mut self.system.y, &mut self.old, &mut self.p, &mut self.s],
+            matrix: (&self.system.beside, self.system.share),
+            state: &mut self.state,
+            given,
+            before: anew.then_some(&self.begin),
+            steps,
+            multiplied,
+        };
+        engine.start_leg(legs, [&mut self.product, &mut self.step], leg)
     }
 }
 
@@ -75,8 +108,16 @@ mod tests {
     /// Set in the process whose groups run together.
     const TOGETHER: &str = "COULOIR_TEST_TOGETHER";
 
-    /// Tolerances and most iterations of solves, one after the other, each from the one before.
-    const SOLVES: [(f64, usize); 4] = [(1e-6, 500), (1e-12, 9), (1e-12, 9), (1e-6, 500)];
+    /// Right-hand sides, tolerances and most iterations of solves, one after the other, each from the one
+    /// before; the last but one begins at its solution.
+    const SOLVES: [(usize, f64, usize); 6] = [
+        (0, 1e-6, 500),
+        (1, 1e-12, 9),
+        (2, 1e-12, 9),
+        (3, 1e-6, 500),
+        (3, 1e-6, 500),
+        (4, 1e-6, 500),
+    ];
 
     fn on(device: DeviceChoice) -> Config {
         Config {
@@ -103,14 +144,19 @@ mod tests {
         solver.solve(engine, &mut b, &mut x, 1e-8, 0.0, 500)
     }
 
-    /// Solves with `a`, and the bits of their solutions; by legs of so many groups at most.
+    /// Solves with `a`, and the bits of their solutions; by legs of so many groups at most. A solver that
+    /// remembers begins along the steps of those before.
     fn solves<T: Real>(
         config: &Config,
         a: &Csr,
+        remembers: bool,
         groups: Option<usize>,
     ) -> (Vec<Solution>, Vec<u64>) {
         let engine = Engine::<T>::open(config, Policy::Fixed(1.0)).unwrap();
         let mut solver = Pcg::new(&engine, a, false).unwrap();
+        if remembers {
+            solver.remember(&engine).unwrap();
+        }
         assert_eq!(solver.legs.is_some(), groups.is_some());
         if let (Some(legs), Some(groups)) = (&mut solver.legs, groups) {
             legs.limit(groups, None);
@@ -118,8 +164,8 @@ mod tests {
         let mut x = engine.node.buffer(a.rows).unwrap();
         let (mut all, mut bits) = (Vec::new(), Vec::new());
         // Of many rows those of few iterations.
-        let some = if a.rows < 1_000_000 { 0..4 } else { 1..3 };
-        for (n, &(tolerance, most)) in SOLVES[some].iter().enumerate() {
+        let some = if a.rows < 1_000_000 { 0..6 } else { 1..3 };
+        for &(n, tolerance, most) in &SOLVES[some] {
             let value = |i: usize| T::of((1.7 * i as f64 + n as f64).sin());
             let b: Vec<T> = (0..a.rows).map(value).collect();
             let mut b = engine.node.buffer_from(&b).unwrap();
@@ -140,13 +186,15 @@ mod tests {
         (all, bits)
     }
 
-    fn same_bits<T: Real>(a: &Csr, all_groups: &[usize]) {
-        let want = solves::<T>(&on(DeviceChoice::None), a, None);
-        assert!(want.0.iter().any(|s| s.iterations == 9), "{:?}", want.0);
+    fn same_bits<T: Real>(a: &Csr, remembers: bool, all_groups: &[usize]) {
+        let want = solves::<T>(&on(DeviceChoice::None), a, remembers, None);
+        let takes = |n: usize| want.0.iter().any(|s| s.iterations == n);
+        let all = want.0.len() == SOLVES.len();
+        assert!(takes(9) && takes(0) == all, "{:?}", want.0);
         for d in devices() {
             for &groups in all_groups {
                 let config = on(DeviceChoice::Index(d.index));
-                let got = solves::<T>(&config, a, Some(groups));
+                let got = solves::<T>(&config, a, remembers, Some(groups));
                 let what = format!("{}, {} rows, {groups} groups", d.name, a.rows);
                 assert_eq!(got.0, want.0, "{what}");
                 assert!(got.1 == want.1, "{what}");
@@ -206,12 +254,13 @@ mod tests {
         let groups: &[usize] = if together { &[1, 5, usize::MAX] } else { &[] };
         // Slices of many kinds, and mostly the same ones.
         for a in [laplacian(12), of_box([161, 11, 9], |_| 1.0)] {
-            same_bits::<f64>(&a, groups);
-            same_bits::<f32>(&a, groups);
+            same_bits::<f64>(&a, false, groups);
+            same_bits::<f64>(&a, true, groups);
+            same_bits::<f32>(&a, false, groups);
         }
         if together {
             // More blocks than a lane takes at once.
-            same_bits::<f64>(&laplacian(103), &[usize::MAX]);
+            same_bits::<f64>(&laplacian(103), false, &[usize::MAX]);
             the_last_one_may_be_measured();
             who_waits_in_vain_gives_up();
         }

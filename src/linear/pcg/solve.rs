@@ -3,6 +3,8 @@
 //! last check, and then checks. Where the residual has not come down as the recurrence says, the
 //! true one replaces it.
 
+use super::ahead::farthest;
+use super::beyond::Beyond;
 use super::iterate::Begin;
 use super::start::{Entered, Start};
 use super::{Pcg, Solution};
@@ -25,9 +27,6 @@ const PROGRESS: f64 = 0.25;
 const NEAR: f64 = 4.0;
 /// The same where the residual has not come down from one replacement to the next.
 const FAR: f64 = 100.0;
-
-/// By how many times the precision a residual falls before the true one is computed.
-const LEG: f64 = 1e3;
 
 /// How a solve ended.
 pub(super) struct End {
@@ -90,7 +89,7 @@ impl<T: Real> Pcg<T> {
         x: &mut Buffer<T>,
         bounds: Bounds,
         mut start: Start,
-        mut follow: Option<Follow<'_, T>>,
+        follow: Option<Follow<'_, T>>,
     ) -> Result<End> {
         let Bounds {
             tolerance,
@@ -98,7 +97,7 @@ impl<T: Real> Pcg<T> {
             max_iterations,
         } = bounds;
         let before = self.system.unit;
-        let entered = self.enter(engine, b, x, [tolerance, floor], start == Start::Anew)?;
+        let entered = self.enter(engine, b, x, bounds, start == Start::Anew)?;
         let Entered { bb, unit, .. } = entered;
         if unit != before {
             // The direction is in the other one.
@@ -119,8 +118,8 @@ impl<T: Real> Pcg<T> {
         let enough = |rr: f64| rr.sqrt() <= least;
         let (mut rr, mut round_off) = entered.residual;
         let (mut begun, mut multiplied) = (entered.begun, entered.multiplied);
-        // Whether `x` is that of the present `y`, and what follows has been started of it.
-        let (mut left, mut followed) = (false, false);
+        let mut under_way = entered.leg;
+        let mut beyond = Beyond::new(x, follow);
         let mut looks = 0;
         let mut rounded = rr <= round_off;
         let mut s = Solution {
@@ -145,17 +144,21 @@ impl<T: Real> Pcg<T> {
                 }
             };
             // Below round-off the recurrence leads astray, and far below `rr` nobody knows.
-            let leg = bound.max(round_off).max((LEG * T::EPSILON).powi(2) * rr);
+            let leg = bound.max(round_off).max(farthest::<T>() * rr);
             (state[WEIGHT], state[BOUND], state[STOP]) = (T::of(weight), T::of(leg), T::ZERO);
             state[BETA] = self.kept(start);
             let begin = Begin {
                 rr,
                 anew: start != Start::Same,
                 multiplied: std::mem::take(&mut multiplied),
+                leg: under_way.take(),
                 checked: true,
                 most: max_iterations - s.iterations,
             };
-            let (now, residual) = self.iterate(engine, &state, begin)?;
+            // Where the last solve had to go on after its first look, this one may, too.
+            beyond.likely = (self.ends_at_once || looks > 0).then_some(self.took);
+            beyond.forget();
+            let (now, residual) = self.iterate(engine, &state, begin, Some(&mut beyond))?;
             state = now;
             if let Some(factor) = &mut self.factor {
                 factor.end(engine, &mut self.system.y)?;
@@ -163,17 +166,12 @@ impl<T: Real> Pcg<T> {
             let before = rr;
             if !residual {
                 self.residual(engine)?;
+                beyond.forget();
             }
-            let asked = engine.ask([&mut self.system.check])?;
-            left = self.system.leaves_ahead(engine);
-            if left {
-                self.system.leave(engine, x)?;
-            }
-            // Where the last solve had to go on after its first look, this one may, too.
-            followed = left && asked.is_under_way() && (self.ends_at_once || looks > 0);
-            if let (true, Some(follow)) = (followed, &mut follow) {
-                follow(x)?;
-            }
+            let asked = match beyond.asked.take() {
+                Some(asked) => asked,
+                None => self.go_beyond(engine, &mut beyond)?,
+            };
             looks += 1;
             let [sums] = engine.told(asked, [&mut self.system.check])?;
             (rr, round_off) = errors(&sums);
@@ -193,9 +191,9 @@ impl<T: Real> Pcg<T> {
         s.residual = relative(rr);
         s.rounded = rounded && !enough(rr);
         s.converged = rounded || enough(rr);
-        self.ends_at_once = looks <= 1;
-        if !left {
-            self.system.leave(engine, x)?;
+        (self.ends_at_once, self.took) = (looks <= 1, s.iterations);
+        if !beyond.left {
+            self.system.leave(engine, beyond.x)?;
         }
         if let Some(guess) = &mut self.guess {
             // A start that nothing came of has left the residual where it goes.
@@ -208,7 +206,7 @@ impl<T: Real> Pcg<T> {
         }
         Ok(End {
             solution: s,
-            followed: followed && follow.is_some(),
+            followed: beyond.followed && beyond.follow.is_some(),
             goes_on: start != Start::Anew,
         })
     }

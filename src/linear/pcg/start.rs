@@ -2,15 +2,14 @@
 
 use super::Pcg;
 use crate::Result;
+use crate::kernel::pcg_first::Sides;
 use crate::kernel::{MAX_REDUCTIONS, Real};
+use crate::linear::Bounds;
 use crate::linear::guess::Guess;
 use crate::linear::precond::Factor;
 use crate::linear::system::errors;
 use crate::node::Buffer;
 use crate::split::{Engine, Operands};
-
-/// By how much squares are to be larger than the least number.
-const ROOM: f64 = 1e12;
 
 /// How a solve begins, or begins anew.
 #[derive(Clone, Copy, PartialEq)]
@@ -34,6 +33,8 @@ pub(super) struct Entered {
     pub begun: Option<f64>,
     /// Whether the first product is under way, too.
     pub multiplied: bool,
+    /// Most steps of the first leg, if that is under way.
+    pub leg: Option<usize>,
 }
 
 /// What is known where a solve goes on along the steps of those before.
@@ -42,6 +43,7 @@ struct Along<T> {
     sums: [[T; MAX_REDUCTIONS]; 2],
     begun: Option<f64>,
     multiplied: bool,
+    leg: Option<usize>,
 }
 
 impl<T: Real> Pcg<T> {
@@ -53,28 +55,34 @@ impl<T: Real> Pcg<T> {
         engine: &Engine<T>,
         b: &Buffer<T>,
         x: &Buffer<T>,
-        [tolerance, floor]: [f64; 2],
+        bounds: Bounds,
         anew: bool,
     ) -> Result<Entered> {
+        let Bounds {
+            tolerance, floor, ..
+        } = bounds;
         let guesses = anew && self.guess.as_ref().is_some_and(Guess::pays);
         let (mut mean, mut unit) = (None, 1.0);
         loop {
             let given = [mean.unwrap_or(0.0), unit];
             self.system.enter(engine, b, x, given)?;
             self.residual(engine)?;
-            let (mut begun, mut multiplied) = (None, false);
+            let (mut begun, mut multiplied, mut leg) = (None, false, None);
             let along = self.guess.take_if(|_| guesses && unit == 1.0);
             let [entry, check] = if let Some(mut guess) = along {
-                let found = self.enter_along(engine, &mut guess, [tolerance, floor]);
+                let found = self.enter_along(engine, &mut guess, bounds, mean.is_none());
                 self.guess = Some(guess);
                 let found = found?;
-                (begun, multiplied) = (found.begun, found.multiplied);
+                (begun, multiplied, leg) = (found.begun, found.multiplied, found.leg);
                 found.sums
             } else if anew && self.factor.is_none() {
                 self.post_replace(engine, Start::Anew)?;
                 let (entry, check) = (&mut self.system.entry, &mut self.system.check);
                 let asked = engine.ask([entry, check, &mut self.begin])?;
-                multiplied = self.multiply_ahead(engine)?;
+                if mean.is_none() && unit == 1.0 {
+                    leg = self.leg_ahead(engine, &asked, bounds, None)?;
+                }
+                multiplied = leg.is_none() && self.multiply_ahead(engine)?;
                 let (entry, check) = (&mut self.system.entry, &mut self.system.check);
                 let [entry, check, begin] = engine.told(asked, [entry, check, &mut self.begin])?;
                 begun = Some(begin[0].f64());
@@ -92,7 +100,7 @@ impl<T: Real> Pcg<T> {
                 }
             }
             let bound = (tolerance * bb.sqrt()).max(floor).powi(2);
-            let least = ROOM * T::LEAST * self.system.rows;
+            let least = self.system.least_bound();
             if unit == 1.0 && bound < least && !bb.is_nan() && bb != 0.0 {
                 unit = (least / bound).sqrt().log2().ceil().exp2();
                 self.guess.iter_mut().for_each(Guess::begin_anew);
@@ -104,27 +112,31 @@ impl<T: Real> Pcg<T> {
                 residual: errors(&check),
                 begun,
                 multiplied,
+                leg,
             });
         }
     }
 
     /// Goes on along the steps of the solves before, as far as that is known to be worth it: by the
-    /// device, where it need not wait for the host to know.
+    /// device, where it need not wait for the host to know; the first leg, too, where the beginning may be
+    /// the `last` one.
     fn enter_along(
         &mut self,
         engine: &Engine<T>,
         guess: &mut Guess<T>,
-        bounds: [f64; 2],
+        bounds: Bounds,
+        last: bool,
     ) -> Result<Along<T>> {
+        let norms = [bounds.tolerance, bounds.floor];
         let t = place_of(&mut self.factor, &mut self.s);
         guess.project(engine, t)?;
         let asked = guess.ask(engine, [&mut self.system.entry, &mut self.system.check])?;
-        let ahead = guess.chooses_ahead(engine, &asked, bounds)?;
+        let ahead = guess.chooses_ahead(engine, &asked, norms)?;
         if ahead {
             self.add_along(engine, guess)?;
         }
         let sites = [&mut self.system.entry, &mut self.system.check];
-        let (sums, adds) = guess.told(engine, asked, sites, bounds, ahead)?;
+        let (sums, adds) = guess.told(engine, asked, sites, norms, ahead)?;
         if !ahead && adds {
             self.add_along(engine, guess)?;
         }
@@ -132,6 +144,7 @@ impl<T: Real> Pcg<T> {
             sums,
             begun: None,
             multiplied: false,
+            leg: None,
         };
         if !ahead && !adds {
             return Ok(found);
@@ -143,7 +156,15 @@ impl<T: Real> Pcg<T> {
             return Ok(found);
         }
         let asked = engine.ask([guess.added(), &mut self.begin])?;
-        found.multiplied = self.multiply_ahead(engine)?;
+        if adds && last {
+            let told = Sides {
+                bb: sums[0][0].f64(),
+                sum: sums[0][1].f64(),
+                counted: sums[1][1].f64(),
+            };
+            found.leg = self.leg_ahead(engine, &asked, bounds, Some(told))?;
+        }
+        found.multiplied = found.leg.is_none() && self.multiply_ahead(engine)?;
         let [added, begin] = engine.told(asked, [guess.added(), &mut self.begin])?;
         if adds {
             found.sums[1][0] = added[0];

@@ -17,8 +17,9 @@ pub(super) fn check(
 ) -> Result<()> {
     let entries = row_ptr.windows(2).map(|w| w[1].saturating_sub(w[0]));
     if let Some(entries) = entries.max().filter(|&n| n > MOST_OF_A_ROW) {
-        return Err(Error::failure(
-            format!("a row of a matrix has {entries} entries, of which {MOST_OF_A_ROW} may be"),
+        return Err(Error::input(
+            "the matrix",
+            format!("a row has {entries} entries, of which {MOST_OF_A_ROW} may be"),
             "make several rows of it",
         ));
     }
@@ -47,15 +48,14 @@ mod tests {
 
     #[test]
     fn rows_of_more_steps_than_can_be_counted_are_refused() {
-        let refused = |entries| {
-            let error = check(1, 1, &[0, entries], &[], &[]).unwrap_err();
-            error.to_string()
-        };
-        let too_long = refused(MOST_OF_A_ROW + 1);
+        let refused = |entries| check(1, 1, &[0, entries], &[], &[]).unwrap_err();
+        let error = refused(MOST_OF_A_ROW + 1);
+        let too_long = error.to_string();
         assert!(too_long.contains("67108863 entries"), "{too_long}");
         assert!(too_long.contains("several rows"), "{too_long}");
+        assert_eq!(error.exit_code(), 2);
         // Else what is wrong here is that there are no such entries.
-        assert!(refused(MOST_OF_A_ROW).contains("out of range"));
+        assert!(refused(MOST_OF_A_ROW).to_string().contains("out of range"));
         assert!(check(1, 1, &[0, 1], &[0], &[]).is_ok());
     }
 }

@@ -1,0 +1,84 @@
+//! With what a solve by conjugate gradients begins: its first state, from sums that are known at its start,
+//! on a device that then need not wait for the host, which finds the same.
+
+use super::pcg_scalars::{BOUND, LENGTH, ORIGIN, STOP, WEIGHT};
+
+/// The device's side.
+pub const SOURCE: &str = include_str!("../../cl/pcg_first.cl");
+/// Its name.
+pub const NAME: &str = "pcg_first";
+
+/// Of a right-hand side and of what is subtracted from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sides {
+    /// `|b|^2`.
+    pub bb: f64,
+    /// What is summed for the mean of `b`.
+    pub sum: f64,
+    /// The sum of squares whose round-off is in `|b - A x|^2`.
+    pub counted: f64,
+}
+
+/// What is known before.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Of `|b - A x|` over `|b|`.
+    pub tolerance: f64,
+    /// Of `|b - A x|`.
+    pub floor: f64,
+    /// Largest `sum^2` over `|b|^2` at which the mean of `b` is left where it is, if it is not to be left
+    /// there anyway.
+    pub mean: Option<f64>,
+    /// Least bound in whose unit squares are numbers.
+    pub least: f64,
+    /// Part of its sum that round-off is.
+    pub round_off: f64,
+    /// Part of the first `|b - A x|^2` down to which the recurrence is believed.
+    pub farthest: f64,
+    /// The state's number.
+    pub origin: f64,
+    /// Those that are not asked for.
+    pub told: Option<Sides>,
+}
+
+impl Known {
+    /// The numbers of a launch after the totals, which are `|b|^2`, the sum for the mean, `|b - A x|^2`, the
+    /// sum for its round-off and `r . r`; of the third and the last where the others are told.
+    pub fn values(&self) -> [f64; 11] {
+        let [told, bb, sum, counted] = match self.told {
+            Some(s) => [1.0, s.bb, s.sum, s.counted],
+            None => [0.0; 4],
+        };
+        [
+            self.tolerance,
+            self.floor,
+            self.mean.unwrap_or(-1.0),
+            self.least,
+            self.round_off,
+            self.farthest,
+            self.origin,
+            told,
+            bb,
+            sum,
+            counted,
+        ]
+    }
+
+    /// The state, of `|b - A x|^2` and `r . r`; it says stop where there is nothing to do, or another start
+    /// is to be made.
+    pub fn state(&self, of: Sides, rr: f64, now: f64) -> [f64; LENGTH] {
+        let Sides { bb, sum, counted } = of;
+        let rounded = self.round_off * counted;
+        let norm = (self.tolerance * bb.sqrt()).max(self.floor);
+        let bound = norm * norm;
+        let stays = self.mean.is_none_or(|most| sum * sum <= most * bb);
+        let grows = bound < self.least && bb != 0.0;
+        let ends = rr.sqrt() <= norm || rr <= rounded || !rr.is_finite();
+        let mut state = [0.0; LENGTH];
+        state[STOP] = if ends || !stays || grows { 2.0 } else { 0.0 };
+        state[WEIGHT] = rr / now;
+        state[BOUND] = bound.max(rounded).max(self.farthest * rr);
+        state[ORIGIN] = self.origin;
+        state
+    }
+}

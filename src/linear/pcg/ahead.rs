@@ -1,0 +1,57 @@
+//! The first leg of a solve, started before the host knows whether there is to be one: what it begins with
+//! follows from sums that the device has. Else that would have the first product alone to do, which takes 14 us
+//! where it is launched, of a million rows on an H200, and 6 as part of a leg, while the host is told of them and
+//! starts the leg.
+
+use super::Pcg;
+use crate::Result;
+use crate::kernel::Real;
+use crate::kernel::pcg_first::{Known, Sides};
+use crate::kernel::pcg_scalars::{LENGTH, ORIGIN};
+use crate::linear::Bounds;
+use crate::linear::system::round_off;
+use crate::split::{Asked, Engine};
+
+/// By how many times the precision a residual falls before the true one is computed.
+const LEG: f64 = 1e3;
+
+/// The part of a squared residual down to which the recurrence is believed.
+pub(super) fn farthest<T: Real>() -> f64 {
+    (LEG * T::EPSILON).powi(2)
+}
+
+impl<T: Real> Pcg<T> {
+    /// Starts a leg of a solve that begins anew, behind a question for the sums of its entry, its residual and
+    /// its first direction, or for the last two where the others are `told`; how many steps it has at most, if
+    /// the device can. It does nothing where there is nothing to do, or another beginning is to be made.
+    pub(super) fn leg_ahead(
+        &mut self,
+        engine: &Engine<T>,
+        asked: &Asked,
+        bounds: Bounds,
+        told: Option<Sides>,
+    ) -> Result<Option<usize>> {
+        let steps = self.steps_of_a_leg(bounds.max_iterations);
+        let (Some(first), Some(watch), true) = (&self.first, &mut self.watch, steps > 0) else {
+            return Ok(None);
+        };
+        let mut numbered = [T::ZERO; LENGTH];
+        watch.number(&mut numbered);
+        let known = Known {
+            tolerance: bounds.tolerance,
+            floor: bounds.floor,
+            mean: self.system.mean_matters(bounds.tolerance),
+            least: self.system.least_bound(),
+            round_off: round_off::<T>(),
+            farthest: farthest::<T>(),
+            origin: numbered[ORIGIN].f64(),
+            told,
+        };
+        let values = known.values().map(T::of);
+        if !engine.follow(first, asked, &mut self.state, &values)? {
+            return Ok(None);
+        }
+        let started = self.start_leg(engine, true, None, steps, false)?;
+        Ok(started.then_some(steps))
+    }
+}
