@@ -13,11 +13,12 @@ __kernel void pcg_first_kernel(__global REAL *state, __global const REAL *totals
     const REAL rounded = round_off * (all ? totals[6] : told_counted);
     const REAL norm = fmax(tolerance * sqrt(bb), floor_), bound = norm * norm;
     const bool stays = mean < 0 || sum * sum <= mean * bb;
-    const bool grows = bound < least && bb != 0;
+    const bool grows = bound < least && bb > 0;
     const bool goes = isfinite(rr) && !(sqrt(rr) <= norm) && !(rr <= rounded) && stays && !grows;
     for (uint k = 0; k < PCG_LENGTH; ++k)
         state[k] = 0;
     state[PCG_STOP] = goes ? 0 : 2;
+    state[PCG_ALPHA] = goes ? 0 : -1;
     state[PCG_WEIGHT] = DIVIDE(rr, now);
     state[PCG_BOUND] = fmax(fmax(bound, rounded), farthest * rr);
     state[PCG_ORIGIN] = origin;

@@ -127,21 +127,23 @@ __kernel void pcg_leg_kernel(__global REAL *y, __global REAL *old, __global REAL
     __local REAL terms[4 * BLOCK];
     __local Total t_[3 * BLOCK];
     __local Pcg_told_ told_;
-    __local uint goes_on;
+    __local uint goes_on, begins;
     const uint group = get_group_id(0), groups = get_num_groups(0);
     const uint place = group % LEG_PLACES, workers = groups > 1 ? groups - 1 : 1;
     const bool works = group < workers;
     uint phase = PHASE_(place), met = 0, left = patience;
-    /* A state that says stop from the start ends the leg. */
-    bool more = steps > 0 && (given || !(((volatile __global REAL *)state)[PCG_STOP] > 0));
-    if (get_local_id(0) == 0)
+    if (get_local_id(0) == 0) {
         goes_on = 1;
+        /* A state that says stop from the start ends the leg; nobody changes it before all have met. */
+        begins = steps > 0 && (given || !(((volatile __global REAL *)state)[PCG_STOP] > 0));
+    }
     if (given && group == groups - 1 && get_local_id(0) == 0)
         PCG_TAKE_GIVEN(state)
     if (!multiplied)
         for (uint b = group + groups * get_local_id(0); b < blocks; b += groups * BLOCK)
             ((__global BITS_ *)ps)[b] = ((__global BITS_ *)ss)[b] = NOTHING_;
     MEET_
+    bool more = begins;
     for (uint n = 0; more; ++n) {
         if (n > 0 || !multiplied)
             for (uint block = group, turn = 0; works && block < blocks; block += workers, turn ^= 1) {

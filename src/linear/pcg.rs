@@ -86,6 +86,8 @@ pub struct Pcg<T: Real> {
     /// The last solve had its solution at its first look at the residual; and its iterations.
     ends_at_once: bool,
     took: usize,
+    /// What the last leg left was the end of its iterations: nothing was owed, or to be done one by one.
+    ends_by_leg: bool,
 }
 
 impl<T: Real> Pcg<T> {
@@ -180,6 +182,7 @@ impl<T: Real> Pcg<T> {
             lacks_sum: false,
             ends_at_once: false,
             took: 0,
+            ends_by_leg: true,
         })
     }
 

@@ -184,7 +184,7 @@ impl<T: Real> System<T> {
         [square, sum]: [f64; 2],
         tolerance: f64,
     ) -> Result<Option<f64>> {
-        match self.mean_matters(tolerance) {
+        match self.negligible_mean(tolerance) {
             Some(most) if sum * sum <= most * square => Ok(None),
             Some(_) => self.mean(engine, b).map(Some),
             None => Ok(None),
@@ -193,7 +193,7 @@ impl<T: Real> System<T> {
 
     /// The largest `(sum b)^2` over `|b|^2` at which the mean of `b` does not matter to a solve to that
     /// `tolerance`, where it is to be taken off.
-    pub fn mean_matters(&self, tolerance: f64) -> Option<f64> {
+    pub fn negligible_mean(&self, tolerance: f64) -> Option<f64> {
         // The norm of what a mean leaves of the residual is |sum| / sqrt(rows).
         let part = (NEGLIGIBLE * tolerance).max(T::EPSILON);
         self.singular.then(|| part.powi(2) * self.rows)

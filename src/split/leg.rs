@@ -178,6 +178,14 @@ impl<T: Real> Engine<T> {
         Ok(None)
     }
 
+    /// Whether the device does the next calls of `product` and `step` by a leg, once it has what they begin
+    /// with.
+    pub fn takes_leg(&self, legs: &Legs<T>, [product, step]: [&Site<T>; 2]) -> bool {
+        let bytes = product.stats.call_bytes + step.stats.call_bytes;
+        let wholly = self.is_the_devices(product) && self.is_the_devices(step);
+        bytes <= legs.most_bytes && wholly && step.rows > 0
+    }
+
     /// Starts a leg, of the next calls of `product` and `step`, until the state says stop; returns
     /// whether the device does it. What state comes of it has its number, unless groups have given up.
     ///
@@ -189,17 +197,12 @@ impl<T: Real> Engine<T> {
         [product, step]: [&mut Site<T>; 2],
         leg: Leg<'_, T>,
     ) -> Result<bool> {
-        let bytes = product.stats.call_bytes + step.stats.call_bytes;
-        if bytes > legs.most_bytes {
-            return Ok(false);
-        }
-        let wholly = |s: &Site<T>| self.is_the_devices(s);
+        let takes = self.takes_leg(legs, [product, step]);
         let before = leg.before.unwrap_or(step);
         let sums = [(before, 0), (&*product, 0)];
         let done = self.done_by_device(&sums[..1 + usize::from(leg.multiplied)]);
         let blocks = step.rows / BLOCK;
-        let wholly = blocks > 0 && wholly(product) && wholly(step);
-        let (true, true, Some(d)) = (done, wholly, &self.node.device) else {
+        let (true, true, Some(d)) = (done, takes, &self.node.device) else {
             return Ok(false);
         };
         let (m, own) = leg.matrix;

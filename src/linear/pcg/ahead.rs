@@ -1,16 +1,17 @@
 //! The first leg of a solve, started before the host knows whether there is to be one: what it begins with
-//! follows from sums that the device has. Else that would have the first product alone to do, which takes 14 us
-//! where it is launched, of a million rows on an H200, and 6 as part of a leg, while the host is told of them and
-//! starts the leg.
+//! follows from sums that the device has. Else the device would have the first product alone to do, which takes
+//! 14 us where it is launched, of a million rows on an H200, and 6 as part of a leg, while the host is told of
+//! them and starts the leg.
 
 use super::Pcg;
-use crate::Result;
+use super::iterate::State;
 use crate::kernel::Real;
 use crate::kernel::pcg_first::{Known, Sides};
-use crate::kernel::pcg_scalars::{LENGTH, ORIGIN};
+use crate::kernel::pcg_scalars::{ALPHA, BOUND, LENGTH, ORIGIN, WEIGHT};
 use crate::linear::Bounds;
 use crate::linear::system::round_off;
 use crate::split::{Asked, Engine};
+use crate::{Error, Result};
 
 /// By how many times the precision a residual falls before the true one is computed.
 const LEG: f64 = 1e3;
@@ -23,7 +24,8 @@ pub(super) fn farthest<T: Real>() -> f64 {
 impl<T: Real> Pcg<T> {
     /// Starts a leg of a solve that begins anew, behind a question for the sums of its entry, its residual and
     /// its first direction, or for the last two where the others are `told`; how many steps it has at most, if
-    /// the device can. It does nothing where there is nothing to do, or another beginning is to be made.
+    /// the device can. It does nothing where there is nothing to do, or another beginning is to be made; then
+    /// nobody looks at its end, and if its groups have given up, the next leg's do, too, which is an error.
     pub(super) fn leg_ahead(
         &mut self,
         engine: &Engine<T>,
@@ -32,15 +34,19 @@ impl<T: Real> Pcg<T> {
         told: Option<Sides>,
     ) -> Result<Option<usize>> {
         let steps = self.steps_of_a_leg(bounds.max_iterations);
-        let (Some(first), Some(watch), true) = (&self.first, &mut self.watch, steps > 0) else {
+        let (Some(first), Some(watch), Some(legs)) = (&self.first, &mut self.watch, &self.legs)
+        else {
             return Ok(None);
         };
+        if steps == 0 || !engine.takes_leg(legs, [&self.product, &self.step]) {
+            return Ok(None);
+        }
         let mut numbered = [T::ZERO; LENGTH];
         watch.number(&mut numbered);
         let known = Known {
             tolerance: bounds.tolerance,
             floor: bounds.floor,
-            mean: self.system.mean_matters(bounds.tolerance),
+            mean: self.system.negligible_mean(bounds.tolerance),
             least: self.system.least_bound(),
             round_off: round_off::<T>(),
             farthest: farthest::<T>(),
@@ -53,5 +59,21 @@ impl<T: Real> Pcg<T> {
         }
         let started = self.start_leg(engine, true, None, steps, false)?;
         Ok(started.then_some(steps))
+    }
+
+    /// Whether a leg that was started ahead began with the `state` that the host has found, by what has come
+    /// of it.
+    ///
+    /// # Errors
+    /// It did not.
+    pub(super) fn began_with(state: &State<T>, now: &State<T>) -> Result<()> {
+        let same = |k: usize| state[k].f64().to_bits() == now[k].f64().to_bits();
+        if same(WEIGHT) && same(BOUND) && now[ALPHA] >= T::ZERO {
+            return Ok(());
+        }
+        Err(Error::failure(
+            "the device began a solve with other numbers than the host has found",
+            "report this as a defect; with `together = 0` in a file named by COULOIR_TUNING the host begins",
+        ))
     }
 }

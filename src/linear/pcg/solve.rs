@@ -156,7 +156,8 @@ impl<T: Real> Pcg<T> {
                 most: max_iterations - s.iterations,
             };
             // Where the last solve had to go on after its first look, this one may, too.
-            beyond.likely = (self.ends_at_once || looks > 0).then_some(self.took);
+            let likely = self.ends_at_once || looks > 0;
+            beyond.likely = likely.then_some(self.took.saturating_sub(s.iterations));
             beyond.forget();
             let (now, residual) = self.iterate(engine, &state, begin, Some(&mut beyond))?;
             state = now;
@@ -164,6 +165,7 @@ impl<T: Real> Pcg<T> {
                 factor.end(engine, &mut self.system.y)?;
             }
             let before = rr;
+            self.ends_by_leg = residual || self.legs.is_none();
             if !residual {
                 self.residual(engine)?;
                 beyond.forget();
@@ -191,7 +193,10 @@ impl<T: Real> Pcg<T> {
         s.residual = relative(rr);
         s.rounded = rounded && !enough(rr);
         s.converged = rounded || enough(rr);
-        (self.ends_at_once, self.took) = (looks <= 1, s.iterations);
+        self.ends_at_once = looks <= 1;
+        if looks > 0 {
+            self.took = s.iterations;
+        }
         if !beyond.left {
             self.system.leave(engine, beyond.x)?;
         }

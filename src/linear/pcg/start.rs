@@ -118,14 +118,14 @@ impl<T: Real> Pcg<T> {
     }
 
     /// Goes on along the steps of the solves before, as far as that is known to be worth it: by the
-    /// device, where it need not wait for the host to know; the first leg, too, where the beginning may be
-    /// the `last` one.
+    /// device, where it need not wait for the host to know. It starts the first leg, too, where there is
+    /// `no_mean` yet, so that it knows whether one is to be taken off first.
     fn enter_along(
         &mut self,
         engine: &Engine<T>,
         guess: &mut Guess<T>,
         bounds: Bounds,
-        last: bool,
+        no_mean: bool,
     ) -> Result<Along<T>> {
         let norms = [bounds.tolerance, bounds.floor];
         let t = place_of(&mut self.factor, &mut self.s);
@@ -156,7 +156,7 @@ impl<T: Real> Pcg<T> {
             return Ok(found);
         }
         let asked = engine.ask([guess.added(), &mut self.begin])?;
-        if adds && last {
+        if adds && no_mean {
             let told = Sides {
                 bb: sums[0][0].f64(),
                 sum: sums[0][1].f64(),
