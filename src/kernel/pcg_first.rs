@@ -65,7 +65,8 @@ impl Known {
     }
 
     /// The state, of `|b - A x|^2` and `r . r`; it says stop, with a step length of -1, where there is nothing
-    /// to do, or another start is to be made.
+    /// to do, or another start is to be made. What the host itself begins with is found by who solves, and held
+    /// against this.
     pub fn state(&self, of: Sides, rr: f64, now: f64) -> [f64; LENGTH] {
         let Sides { bb, sum, counted } = of;
         let rounded = self.round_off * counted;

@@ -83,11 +83,15 @@ pub struct Pcg<T: Real> {
     beta: T,
     /// Steps after the last one may have left another sum than that of its residual.
     lacks_sum: bool,
-    /// The last solve had its solution at its first look at the residual; and its iterations.
+    /// The last solve had its solution at its first look at the residual.
     ends_at_once: bool,
+    /// Iterations of the last solve that had any.
     took: usize,
     /// What the last leg left was the end of its iterations: nothing was owed, or to be done one by one.
     ends_by_leg: bool,
+    /// How many first legs were started ahead, and how often what comes beyond one was.
+    #[cfg(test)]
+    started_ahead: [usize; 2],
 }
 
 impl<T: Real> Pcg<T> {
@@ -183,6 +187,8 @@ impl<T: Real> Pcg<T> {
             ends_at_once: false,
             took: 0,
             ends_by_leg: true,
+            #[cfg(test)]
+            started_ahead: [0; 2],
         })
     }
 

@@ -58,11 +58,15 @@ impl<T: Real> Pcg<T> {
             return Ok(None);
         }
         let started = self.start_leg(engine, true, None, steps, false)?;
+        #[cfg(test)]
+        {
+            self.started_ahead[0] += usize::from(started);
+        }
         Ok(started.then_some(steps))
     }
 
     /// Whether a leg that was started ahead began with the `state` that the host has found, by what has come
-    /// of it.
+    /// of it: the step length of one that did not begin is -1.
     ///
     /// # Errors
     /// It did not.
@@ -75,5 +79,28 @@ impl<T: Real> Pcg<T> {
             "the device began a solve with other numbers than the host has found",
             "report this as a defect; with `together = 0` in a file named by COULOIR_TUNING the host begins",
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_leg_that_began_otherwise_than_the_host_says_is_an_error() {
+        let mut state = [0.0; LENGTH];
+        (state[WEIGHT], state[BOUND]) = (0.5, 1e-9);
+        let began_with = |k: usize, v: f64| {
+            let mut now = state;
+            now[ALPHA] = 0.7;
+            now[k] = v;
+            Pcg::<f64>::began_with(&state, &now)
+        };
+        assert!(began_with(WEIGHT, 0.5).is_ok() && began_with(ALPHA, 0.0).is_ok());
+        for (k, v) in [(WEIGHT, 0.5 + 1e-15), (BOUND, f64::NAN), (ALPHA, -1.0)] {
+            let error = began_with(k, v).unwrap_err();
+            assert!(error.to_string().contains("together = 0"), "{error}");
+            assert_eq!(error.exit_code(), 1);
+        }
     }
 }

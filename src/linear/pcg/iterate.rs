@@ -33,8 +33,8 @@ pub(super) struct Begin {
 
 impl<T: Real> Pcg<T> {
     /// Iterations from `state` until the recurrence falls below its bound; what the state is then, and
-    /// whether the true residual is under way: and what comes `beyond` it, where a leg is likely to be the
-    /// last.
+    /// whether the true residual is under way, and so is what comes `beyond` it, where a leg was likely to be
+    /// the last.
     ///
     /// Where the device does all the work, it does so in one launch if it [can](super::leg). Else it
     /// is asked for its state at a few [looks](super::pace), and the answer is read when the next

@@ -47,6 +47,10 @@ impl<T: Real> Pcg<T> {
             beyond.forget();
             if self.ends_by_leg && beyond.likely.is_some_and(|most| most <= steps) {
                 beyond.asked = Some(self.go_beyond(engine, beyond)?);
+                #[cfg(test)]
+                {
+                    self.started_ahead[1] += 1;
+                }
             }
         }
         let mut now = [T::ZERO; LENGTH];

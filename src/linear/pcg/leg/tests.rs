@@ -24,7 +24,7 @@ enum Has {
 }
 
 /// Right-hand sides, tolerances and most iterations of solves, one after the other, each from the one
-/// before; the fifth begins at its solution, and the last but one takes few, so that of the last one more is
+/// before, but from 0 where there is [little](Has::Little); the fifth begins at its solution, and the last but one takes few, so that of the last one more is
 /// started ahead than comes to anything: its steps are an odd number.
 const SOLVES: [(Has, usize, f64, usize); 12] = [
     (Has::Waves, 0, 1e-6, 500),
@@ -149,8 +149,14 @@ fn solves<T: Real>(
         all_bits.extend(left);
     }
     assert!(solver.legs.iter().all(|legs| legs.left_clear()));
-    let enough = groups.is_none() || all.len() < SOLVES.len() || follows > 3;
-    assert!(enough, "{follows} {all:?}");
+    let (ahead, whole) = (solver.started_ahead, all.len() == SOLVES.len());
+    if whole && groups.is_some() {
+        // In single precision the host begins.
+        let firsts = T::EPSILON == f64::EPSILON;
+        let enough = follows > 3 && (ahead[0] > 3) == firsts && ahead[1] > 3;
+        assert!(enough, "{follows} {ahead:?} {all:?}");
+    }
+    assert!(!whole || (1..=9).contains(&all[10].iterations), "{all:?}");
     let calls = |what: &str| {
         let sites = solver.sites();
         sites.iter().find(|s| s.label == what).unwrap().stats.calls
@@ -239,7 +245,11 @@ fn a_leg_leaves_the_bits_of_its_iterations() {
     };
     // Slices of many kinds, and mostly the same ones.
     for a in [laplacian(12), of_box([161, 11, 9], |_| 1.0)] {
-        for way in [PLAIN, remembers, singular] {
+        let both = Way {
+            remembers: true,
+            ..singular
+        };
+        for way in [PLAIN, remembers, singular, both] {
             same_bits::<f64>(&a, way, groups);
         }
         same_bits::<f32>(&a, PLAIN, groups);
