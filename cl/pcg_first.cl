@@ -1,7 +1,6 @@
 /* With what a solve begins, from the totals of a question, value and rest of each: |b|^2 and what is summed
    for the mean of b, |b - A x|^2 and what round-off in that is counted by, and r . r; of these the third and
-   the last alone where the host has `told` the others. One work-item. See src/kernel/pcg_first.rs, which
-   does the same. */
+   the last alone where the host has `told` the others. One work-item. See src/kernel/pcg_first.rs. */
 __kernel void pcg_first_kernel(__global REAL *state, __global const REAL *totals, const REAL tolerance,
                                const REAL floor_, const REAL mean, const REAL least,
                                const REAL round_off, const REAL farthest, const REAL origin,

@@ -1,7 +1,7 @@
-//! With what a solve by conjugate gradients begins: its first state, from sums that are known at its start,
-//! on a device that then need not wait for the host, which finds the same.
-
-use super::pcg_scalars::{ALPHA, BOUND, LENGTH, ORIGIN, STOP, WEIGHT};
+//! With what a solve by conjugate gradients begins: its first state, from sums that are known at its start, on
+//! a device that then need not wait for the host. The host finds the same as it enters the system and solves
+//! it, and holds the two against each other (`src/linear/pcg`). The state says stop, with a step length of -1,
+//! where there is nothing to do, or another start is to be made.
 
 /// The device's side.
 pub const SOURCE: &str = include_str!("../../cl/pcg_first.cl");
@@ -62,26 +62,5 @@ impl Known {
             sum,
             counted,
         ]
-    }
-
-    /// The state, of `|b - A x|^2` and `r . r`; it says stop, with a step length of -1, where there is nothing
-    /// to do, or another start is to be made. What the host itself begins with is found by who solves, and held
-    /// against this.
-    pub fn state(&self, of: Sides, rr: f64, now: f64) -> [f64; LENGTH] {
-        let Sides { bb, sum, counted } = of;
-        let rounded = self.round_off * counted;
-        let norm = (self.tolerance * bb.sqrt()).max(self.floor);
-        let bound = norm * norm;
-        let stays = self.mean.is_none_or(|most| sum * sum <= most * bb);
-        let grows = bound < self.least && bb > 0.0;
-        let ends = rr.sqrt() <= norm || rr <= rounded || !rr.is_finite();
-        let mut state = [0.0; LENGTH];
-        if ends || !stays || grows {
-            (state[STOP], state[ALPHA]) = (2.0, -1.0);
-        }
-        state[WEIGHT] = rr / now;
-        state[BOUND] = bound.max(rounded).max(self.farthest * rr);
-        state[ORIGIN] = self.origin;
-        state
     }
 }

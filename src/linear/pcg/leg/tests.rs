@@ -24,8 +24,9 @@ enum Has {
 }
 
 /// Right-hand sides, tolerances and most iterations of solves, one after the other, each from the one
-/// before, but from 0 where there is [little](Has::Little); the fifth begins at its solution, and the last but one takes few, so that of the last one more is
-/// started ahead than comes to anything: its steps are an odd number.
+/// before, but from 0 where there is [little](Has::Little); the fifth begins at its solution, and the last
+/// but one takes few, so that of the last one more is started ahead than comes to anything: its steps are an
+/// odd number.
 const SOLVES: [(Has, usize, f64, usize); 12] = [
     (Has::Waves, 0, 1e-6, 500),
     (Has::Waves, 1, 1e-12, 9),
