@@ -5,6 +5,7 @@
    BLOCK    rows per block; every row count is a multiple of it
    LANES    partial sums per block
    SLICE    rows per slice of a sliced-ELLPACK matrix
+   ELEMENTS elements of a slice, at most, where a kernel computes them for itself
    PAIRED   1 where a sum of partial results is a pair of numbers: single precision
    ADDING   work-items of a group that adds partial results up; may be left out
    UNROLL_  what stands before a loop to unroll; nothing for a software device

@@ -26,12 +26,10 @@ typedef short Halves_ __attribute__((vector_size(8 * sizeof(short))));
 
 /* For the rows of the mask numbers that follow each other, with places for all rows or for these alone, or v;
    for others `other`. */
-INLINE_ Eight_ in_place_(__global const REAL *p, uint mask, REAL other) {
-    return AS_(Eight_, LOAD_MASKED_(AT_(Reals_, p), AS_(Reals_, (Eight_)(other)), mask));
-}
-INLINE_ Eight_ spread_(__global const REAL *p, uint mask, REAL other) {
-    return AS_(Eight_, EXPAND_(AT_(Reals_, p), AS_(Reals_, (Eight_)(other)), mask));
-}
+#define IN_PLACE_(p, mask, other)                                                                 \
+    AS_(Eight_, LOAD_MASKED_(AT_(Reals_, p), AS_(Reals_, (Eight_)(other)), mask))
+#define SPREAD_(p, mask, other)                                                                   \
+    AS_(Eight_, EXPAND_(AT_(Reals_, p), AS_(Reals_, (Eight_)(other)), mask))
 INLINE_ Eight_ select_(Eight_ v, uint mask, REAL other) {
     return AS_(Eight_, SELECT_(mask, AS_(Reals_, v), AS_(Reals_, (Eight_)(other))));
 }
@@ -39,16 +37,19 @@ INLINE_ Eight_ select_(Eight_ v, uint mask, REAL other) {
 /* Rows row .. row + 8 of those at hand: which have the entry, and places of those before. */
 #define MASK_(e, row) ((e)->mask >> (row)&0xff)
 #define SKIPPED_(e, row) ((e)->gaps ? (row) : COUNT_((e)->mask & ((1u << (row)) - 1u)))
-INLINE_ Eight_ eight_values_(__global const REAL *p, const Entry *e, uint row) {
-    const REAL none = (REAL)(-0.0f);
-    const uint mask = MASK_(e, row);
-    p += e->value;
-    if (e->one)
-        return select_((Eight_)(*p), mask, none);
-    p += SKIPPED_(e, row);
-    FETCH_(p, e->affine)
-    return e->gaps ? in_place_(p, mask, none) : spread_(p, mask, none);
-}
+#define OF_SPACE_EIGHT_(space)                                                                    \
+    INLINE_ __attribute__((overloadable)) Eight_ eight_values_(space const REAL *p,               \
+                                                               const Entry *e, uint row) {        \
+        const REAL none = (REAL)(-0.0f);                                                          \
+        const uint mask = MASK_(e, row);                                                          \
+        p += e->value;                                                                            \
+        if (e->one)                                                                               \
+            return select_((Eight_)(*p), mask, none);                                             \
+        p += SKIPPED_(e, row);                                                                    \
+        FETCH_(p, e->affine)                                                                      \
+        return e->gaps ? IN_PLACE_(p, mask, none) : SPREAD_(p, mask, none);                       \
+    }
+EACH_SPACE_(OF_SPACE_EIGHT_)
 
 /* Differences of a packed step; where a row lacks it, one by which its column can be read. */
 INLINE_ uint8 spread_words_(__global const uint *p, uint mask, uint other) {
@@ -75,7 +76,7 @@ INLINE_ Eight_ eight_gathered_(__global const REAL *x, const Entry *e, uint row)
     if (e->affine) {
         /* Columns before the first one are large numbers. */
         const long before = e->base >= -(uint)VECTOR ? 1l << 32 : 0;
-        return in_place_(x + (e->base - before + row), mask, none);
+        return IN_PLACE_(x + (e->base - before + row), mask, none);
     }
     if (e->gaps || e->mask == ALL_ROWS)
         return select_(e->wide ? ROWS_(WORD_COLUMN_) : ROWS_(HALF_COLUMN_), mask, none);
@@ -89,9 +90,11 @@ INLINE_ Eight_ eight_gathered_(__global const REAL *x, const Entry *e, uint row)
 #else
 #define BY_EIGHTS_(of, p, e) (realv)(of(p, e, 0), of(p, e, 8))
 #endif
-INLINE_ realv value_(__global const REAL *p, const Entry *e) {
-    return BY_EIGHTS_(eight_values_, p, e);
-}
+#define OF_SPACE_VALUE_(space)                                                                    \
+    INLINE_ __attribute__((overloadable)) realv value_(space const REAL *p, const Entry *e) {     \
+        return BY_EIGHTS_(eight_values_, p, e);                                                   \
+    }
+EACH_SPACE_(OF_SPACE_VALUE_)
 INLINE_ realv gather_(__global const REAL *x, const Entry *e) {
     return BY_EIGHTS_(eight_gathered_, x, e);
 }

@@ -1,9 +1,11 @@
 /* A compressed sliced-ELLPACK matrix; the format is described in src/sparse/sell/mod.rs, and
    src/kernel/mat.rs is the twin of this file. EACH_ENTRY(e, m, i, statement) does the statement for
    the entries of the rows i .. i + VECTOR of matrix m in turn, the diagonal first and then by
-   ascending column; VALUE(p, e) is their value in plane p, GATHER(x, e) is x at their columns. Where
-   a row lacks an entry their product is -0, which adds nothing, and that of their sizes 0: -0 and 0,
-   or a value and the zero of the other sign. So a statement uses them in products alone.
+   ascending column (or all by that); VALUE(p, e) is their value in plane p, GATHER(x, e) is x at their
+   columns. Where a row lacks an entry their product is -0, which adds nothing, and that of their sizes
+   0: -0 and 0, or a value and the zero of the other sign. So a statement uses them in products alone.
+   OWN_VALUE(v, p, e, first) makes v that of values which the kernel has computed itself, from element
+   `first` on, of a matrix whose slices have each its own, in a program that is not SMALL.
 
    The statement is written out once for each kind of slice, and of step, so that the compiler knows
    what differs between them: it does not find out by itself. All its commas are in brackets, for
@@ -21,6 +23,10 @@ typedef PASTE(REAL, 16) Same_;
 typedef PASTE(REAL, 8) Same_;
 #define BITS_ ulong
 #endif
+#define OWN_VALUE(v, p, e, first)                                                                 \
+    Entry PASTE(v, _at) = e;                                                                      \
+    PASTE(v, _at).value -= first;                                                                 \
+    const realv v = OWN_VALUE_(p, PASTE(v, _at));
 /* Of two matrices one may have none at all: gradients of a mesh that needs no nodes. */
 #define HAS_ENTRIES_(m) (SMALL || PASTE(m, _usual).sa != 0)
 #define FULL_ (1u << 31)
@@ -285,6 +291,7 @@ INLINE_ Entry packed_(Slice_ *s, uint k) {
     ((e).known ? (e).own : PASTE(OWN_, LONG)(&(p)[(e).value], (e).has))
 #define GATHER(x, e)                                                                              \
     has_((e).is_there ? (e).there : (x)[(e).column], (e).has, (e).known ? (e).none : (REAL)(0))
+#define OWN_VALUE_(p, e) has_((p)[(e).value], (e).has, (REAL)(-0.0f))
 #define OWN_0(p, has) has_(ONCE(p), (has), (REAL)(-0.0f))
 /* Of many values, those that rows lack are a part: `nodes:1000000` as given, on an H100, 80.8 -> 79.7 us. */
 #define OWN_1(p, has) ONCE_IF(p, has)

@@ -69,7 +69,9 @@ INLINE_ Entry entry_(Slice_ *s, uint k, bool affine, bool one, bool wide, bool p
     return e;
 }
 
+#define EACH_SPACE_(of) of(__global) of(__local) of(__private)
 #define VALUE(p, e) value_(p, &(e))
+#define OWN_VALUE_ VALUE
 #define GATHER(x, e) gather_(x, &(e))
 /* Asks for values. `couloir bench spmv --where device --device 0 --matrix M`, medians. On a core of a Xeon
    beside other work, 4 KiB ahead into the first cache, `tet:1600000 --order rcm` 17.7 to 20.3 ms without,
@@ -132,16 +134,18 @@ INLINE_ uint place_(uint mask, uint l) {
 }
 
 #define PACKED_VALUE_(l) p[place_(e->mask, l)]
-INLINE_ realv value_(__global const REAL *p, const Entry *e) {
-    const REAL none = (REAL)(-0.0f);
-    p += e->value;
-    if (e->one)
-        return has_((realv)(*p), e->mask, none);
-    FETCH_(p, e->affine)
-    if (e->gaps || e->mask == ALL_ROWS)
-        return has_(LOAD(p, 0), e->mask, none);
-    return has_(ROWS_(PACKED_VALUE_), e->mask, none);
-}
+#define OF_SPACE_VALUE_(space)                                                                    \
+    INLINE_ __attribute__((overloadable)) realv value_(space const REAL *p, const Entry *e) {     \
+        const REAL none = (REAL)(-0.0f);                                                          \
+        p += e->value;                                                                            \
+        if (e->one)                                                                               \
+            return has_((realv)(*p), e->mask, none);                                              \
+        FETCH_(p, e->affine)                                                                      \
+        if (e->gaps || e->mask == ALL_ROWS)                                                       \
+            return has_(LOAD(p, 0), e->mask, none);                                               \
+        return has_(ROWS_(PACKED_VALUE_), e->mask, none);                                         \
+    }
+EACH_SPACE_(OF_SPACE_VALUE_)
 
 #define WORD_COLUMN_(l) x[e->base + e->words[l]]
 #define HALF_COLUMN_(l) x[e->base + e->halves[l]]

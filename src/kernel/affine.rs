@@ -18,7 +18,7 @@ pub(super) fn within<T, const X: usize>(affine: &[[u32; 2]], i: usize, x: [&[T];
     let Some(last) = least.checked_sub(SLICE) else {
         return false;
     };
-    // The diagonal comes first, perhaps cut by its values, the others ascend.
+    // The diagonal comes first, if it does, perhaps cut by its values; the others ascend.
     let ([first, ..], [.., end]) = (affine, affine) else {
         return true;
     };

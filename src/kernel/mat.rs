@@ -32,12 +32,13 @@ pub(crate) const FLAGS: u32 = FULL | PACKED | USUAL | FAR | LACKING | GIVEN;
 
 /// A matrix for reading. Made only from a [`Sell`](crate::sparse::Sell), which guarantees that
 /// every value of a step lies in every plane, every difference in its index block, and every
-/// column that a row has below `cols`.
+/// column that a row has below `cols`. One that is given values by a kernel has those of one
+/// slice alone.
 #[derive(Clone, Copy)]
 pub struct Mat<'a, T> {
     /// Number of columns.
     pub(crate) cols: usize,
-    /// Four words of each slice.
+    /// Four words of each slice, and of one that would follow the last.
     pub(crate) slices: &'a [[u32; 4]],
     /// Index blocks.
     pub(crate) index: &'a [u32],
@@ -46,7 +47,9 @@ pub struct Mat<'a, T> {
     /// How values are asked for, where there are paths for it: on x86-64.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     pub(crate) reading: Reading,
-    /// Values of each plane.
+    /// Values of each plane, from this one on.
+    pub(crate) from: usize,
+    /// See `from`.
     pub(crate) planes: [&'a [T]; MAX_PLANES],
 }
 
@@ -58,6 +61,7 @@ impl<T> Default for Mat<'_, T> {
             index: &[],
             halves: &[],
             reading: Reading::Near,
+            from: 0,
             planes: [&[]; MAX_PLANES],
         }
     }
@@ -178,7 +182,7 @@ impl<'a, T: Real> Mat<'a, T> {
             packed: wide & PACKED != 0,
             far: wide & FAR != 0,
             steps: bytemuck::cast_slice(steps),
-            value: value as usize,
+            value: value as usize - self.from,
             differences: at as usize + steps.len(),
         }
     }

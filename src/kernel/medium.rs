@@ -99,8 +99,8 @@ impl<T: Real> Real for Medium<T> {
     fn fma(self, b: Self, c: Self) -> Self {
         Self(self.0.fma(b.0, c.0))
     }
-    /// Half a cache line at once (Zen 4, convection coefficients, least of three runs 7.1 -> 5.7 ms, by the
-    /// command in `affine.rs`).
+    /// Half a cache line at once (Zen 4, the elements of K of an earlier build, which stored them, least of
+    /// three runs 7.1 -> 5.7 ms, by the command in `affine.rs`).
     #[inline(always)]
     fn stream(group: &[Self; WIDTH], to: &mut [Self; WIDTH]) {
         let (from, at) = (group.as_ptr().cast::<__m256i>(), to.as_mut_ptr());

@@ -7,6 +7,7 @@
 
 mod affine;
 pub mod columns;
+pub mod elements;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod far;
 pub mod group;
@@ -84,6 +85,9 @@ pub struct Shape {
     pub gather: usize,
     /// Planes of each matrix.
     pub mats: &'static [usize],
+    /// The second matrix has a row for each element of the first, and gathers the last vector alone;
+    /// a slice of the first has [`ELEMENTS`](elements::ELEMENTS) at most.
+    pub by_element: bool,
     /// Scalars.
     pub scalars: usize,
     /// Scalars that are computed between calls; see [`scalars`].
@@ -99,9 +103,18 @@ impl Shape {
         own: 0,
         gather: 0,
         mats: &[],
+        by_element: false,
         scalars: 0,
         state: 0,
     };
+
+    /// Which matrix gathers vector `g`.
+    pub(crate) fn gathers(&self, g: usize) -> usize {
+        match self.by_element {
+            true => usize::from(g + 1 == self.gather),
+            false => g / (self.gather / self.mats.len().max(1)).max(1),
+        }
+    }
 }
 
 /// Floating-point operations, a fused multiply-add counted as two.
@@ -163,6 +176,6 @@ macro_rules! kernels {
 kernels!(
     solver: axpy, dot, fsai_begin, pcg_begin, pcg_enter, pcg_leave, pcg_product, pcg_residual,
         pcg_step, spmv, spmv_add;
-    step: blend, energy, face_flux, gradient_correct, gspmv, guess_add, guess_learn, guess_sums,
+    step: blend, convect, energy, face_flux, gradient_correct, gspmv, guess_add, guess_learn, guess_sums,
         kinetic, momentum_flux, monitor, predict, predicted_flux;
 );

@@ -64,7 +64,7 @@ impl<'a, T: Real> Mat<'a, T> {
     }
 
     /// Positions and columns of the entries of row `i`, in the order of its sum: the diagonal,
-    /// then by ascending column.
+    /// then by ascending column, or all by that.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let lane = (i % SLICE) as u32;
         let steps = self.each_step(i).filter(move |s| s.mask >> lane & 1 == 1);

@@ -79,6 +79,7 @@ pub fn rows_as<'a, T: Real, W: Real>(rows: &'a mut Rows<'_, T>) -> Rows<'a, W> {
             index: a.index,
             halves: a.halves,
             reading: a.reading,
+            from: a.from,
             planes: a.planes.map(cast_slice),
         }),
         scalars: cast_slice(rows.scalars),

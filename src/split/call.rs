@@ -2,9 +2,10 @@
 
 use super::engine::Operands;
 use super::site::{Site, Traffic};
+use crate::kernel::elements::ELEMENTS;
 use crate::kernel::scalars::{total, total_from};
 use crate::kernel::total::Total;
-use crate::kernel::{MAX_REDUCTIONS, Real};
+use crate::kernel::{MAX_MATS, MAX_REDUCTIONS, Real};
 use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer};
 use crate::{Error, Result};
@@ -91,13 +92,20 @@ pub(super) fn fits<T: Real>(site: &Site<T>, o: &Operands<'_, '_, T>) -> Result<(
         && o.own.iter().all(|b| b.rows() == site.rows)
         && o.mats
             .iter()
+            .take(if s.by_element { 1 } else { MAX_MATS })
             .all(|m| crate::node::padded(m.rows().max(1)) == site.rows);
-    let per_mat = s.gather / s.mats.len().max(1);
     let wide = o.gather.iter().enumerate().all(|(g, b)| {
-        let m = o.mats.get(g / per_mat.max(1)).or(o.mats.last());
+        let m = o.mats.get(s.gathers(g)).or(o.mats.last());
         m.is_some_and(|m| b.extent() >= m.cols())
     });
-    if counts && long && wide {
+    // No halo: which elements' rows read one is not known to be those at the end.
+    let elements = match o.mats {
+        [a, c] if s.by_element => {
+            o.halo.is_none() && c.rows() == a.elements() && a.most_of_a_slice() <= ELEMENTS
+        }
+        _ => !s.by_element,
+    };
+    if counts && long && wide && elements {
         return Ok(());
     }
     Err(Error::failure(

@@ -58,11 +58,13 @@ pub fn random_case<T: Real>(
         inout: vectors(s.inout, rows, &mut rng)?,
         own: vectors(s.own, rows, &mut rng)?,
         gather: vectors(s.gather, cols, &mut rng)?,
-        mats: s
-            .mats
-            .iter()
-            .map(|&planes| matrix::random(node, rows, cols, planes, &mut rng))
-            .collect::<Result<_>>()?,
+        mats: match s.by_element {
+            true => matrix::by_element(node, rows, cols, &mut rng)?.into(),
+            false => {
+                let random = |&planes| matrix::random(node, rows, cols, planes, &mut rng);
+                s.mats.iter().map(random).collect::<Result<_>>()?
+            }
+        },
         scalars: (0..s.scalars).map(|_| number(&mut rng)).collect(),
         state: (s.state > 0)
             .then(|| state(node, s.state, &mut rng))

@@ -7,7 +7,7 @@ use super::host::{HostCall, Span};
 use super::launch::is_small;
 use super::site::Site;
 use crate::cluster::Reach;
-use crate::kernel::{Mat, Real};
+use crate::kernel::{Mat, Real, Shape};
 use crate::node::memory::Arg;
 use crate::sparse::Sell;
 use crate::{Error, Result};
@@ -65,8 +65,8 @@ impl<T: Real> Engine<T> {
             stream: site.stats.call_bytes > self.node.caches.last_bytes as f64,
         };
         // What is gathered is shared first: `share_parts` below must come after every `share`.
-        let [reach_to, reach_from] = reach(o.mats, cut);
-        for (view, b) in call.gather.iter_mut().zip(o.gather) {
+        for (g, (view, b)) in call.gather.iter_mut().zip(o.gather).enumerate() {
+            let [reach_to, reach_from] = reach(&site.kernel.shape, o.mats, cut, g);
             // The host's view is whole even where its rows have no entries.
             let from = if host {
                 reach_from.min(b.extent() - 1)
@@ -178,8 +178,16 @@ impl<T: Real> Engine<T> {
     }
 }
 
-/// See [`Sell::reach`], of all of `mats`; everything where there is none.
-fn reach<T: Real>(mats: &[&Sell<T>], cut: usize) -> [usize; 2] {
+/// See [`Sell::reach`], of what gathers vector `g`: all of `mats`, everything where there is none. Where the
+/// second has a row for each element of the first, its cut is where these rows' elements end, and each
+/// reads vectors of its own.
+fn reach<T: Real>(shape: &Shape, mats: &[&Sell<T>], cut: usize, g: usize) -> [usize; 2] {
+    if let ([a, c], true) = (mats, shape.by_element) {
+        return match shape.gathers(g) {
+            0 => a.reach(cut),
+            _ => c.reach(a.elements_before(cut)),
+        };
+    }
     let each = mats.iter().map(|m| m.reach(cut));
     each.reduce(|[a, b], [c, d]| [a.max(c), b.min(d)])
         .unwrap_or([usize::MAX, 0])

@@ -13,6 +13,7 @@ use super::first::{self, ADDERS};
 use super::leg;
 use super::site::Site;
 use super::source::{source, streamed};
+use crate::kernel::elements::ELEMENTS;
 use crate::kernel::scalars::{self, Scalars, TOTAL_LANES};
 use crate::kernel::{Kernel, LANES, Real, SLICE, Shape, pcg_scalars};
 use crate::node::memory::Arg;
@@ -125,7 +126,7 @@ impl<T: Real> Engine<T> {
             "-cl-fp32-correctly-rounded-divide-sqrt "
         };
         let options = format!(
-            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={SLICE} -D TOTAL_LANES={TOTAL_LANES} -D PAIRED={} -D KEEPS={} {} {}",
+            "-w {exact}-D REAL={} -D VECTOR={} -D ITEM={} -D BLOCK={BLOCK} -D LANES={LANES} -D SLICE={SLICE} -D ELEMENTS={ELEMENTS} -D TOTAL_LANES={TOTAL_LANES} -D PAIRED={} -D KEEPS={} {} {}",
             T::CL,
             t.vector,
             t.item,
@@ -211,7 +212,8 @@ impl<T: Real> Engine<T> {
             let (blocks, items) = (rows.len() / BLOCK, LANES / t.vector);
             (blocks * items, items << u32::from(blocks.is_multiple_of(2)))
         } else {
-            let group = t.group_of(!shape.reduce.is_empty(), !shape.mats.is_empty());
+            let block = !shape.reduce.is_empty() || shape.by_element;
+            let group = t.group_of(block, !shape.mats.is_empty());
             (rows.len() / t.item, group)
         };
         let first = rows.start * items / rows.len();

@@ -1,10 +1,9 @@
 //! The operators as sliced-ELLPACK matrices in unified memory.
 
-use super::fields::rounded;
 use crate::Result;
 use crate::flow::operators::{Momentum, Operators, Planes, Scheme};
 use crate::kernel::Real;
-use crate::node::{Buffer, Node};
+use crate::node::Node;
 use crate::sparse::{Csr, Sell};
 
 /// Which plane of `predicted_flux` is the pressure's.
@@ -28,11 +27,11 @@ pub(super) struct Matrices<T: Real> {
 }
 
 pub(super) enum MomentumMatrices<T: Real> {
-    /// `K`, whose values a product fills: `nu D + E_C phi`, in the order of K's storage.
+    /// Of `K = nu D + E_C phi`, whose values are computed as it is applied: `nu D`, and E_C with a row for
+    /// each element of that.
     Cells {
-        k: Sell<T>,
+        diffusion: Sell<T>,
         convection: Sell<T>,
-        diffusion: Buffer<T>,
     },
     /// Face fluxes, and `Omega^-1 M`.
     Faces {
@@ -40,16 +39,6 @@ pub(super) enum MomentumMatrices<T: Real> {
         nodes: Sell<T>,
         gather: Sell<T>,
     },
-}
-
-impl<T: Real> MomentumMatrices<T> {
-    /// Stored elements of `K`, padding included.
-    pub fn elements(&self) -> usize {
-        match self {
-            Self::Cells { k, .. } => k.elements(),
-            Self::Faces { .. } => 0,
-        }
-    }
 }
 
 fn planes<T: Real, const P: usize>(node: &Node, p: &Planes<P>) -> Result<Sell<T>> {
@@ -64,7 +53,15 @@ impl<T: Real> Matrices<T> {
             Momentum::Cells {
                 diffusion,
                 convection,
-            } => cells(node, diffusion, convection, nu)?,
+            } => {
+                let mut viscous = diffusion.clone();
+                viscous.val.iter_mut().for_each(|d| *d *= nu);
+                let [diffusion, convection] = Sell::by_element(node, &viscous, convection)?;
+                MomentumMatrices::Cells {
+                    diffusion,
+                    convection,
+                }
+            }
             Momentum::Faces { cells, nodes } => {
                 let per_volume: Vec<f64> = ops.volume.iter().map(|v| 1.0 / v).collect();
                 MomentumMatrices::Faces {
@@ -101,32 +98,4 @@ impl<T: Real> Matrices<T> {
             momentum,
         })
     }
-}
-
-/// Rearranges the rows of `E_C` into the order in which K stores its elements (thesis section
-/// 2.3, equation 2.10), so that the product writes K's values in place.
-fn cells<T: Real>(
-    node: &Node,
-    diffusion: &Csr,
-    convection: &Csr,
-    nu: f64,
-) -> Result<MomentumMatrices<T>> {
-    let (k, position) = Sell::<T>::placed(node, diffusion)?;
-    let mut entry = vec![u32::MAX; k.elements()];
-    let mut base = vec![0.0; k.elements()];
-    for (e, &at) in position.iter().enumerate() {
-        entry[at as usize] = e as u32;
-        base[at as usize] = nu * diffusion.val[e];
-    }
-    let by_element = Csr::from_rows(k.elements(), convection.cols, |i, row| {
-        let e = entry[i] as usize;
-        if e < convection.rows {
-            row.extend(convection.row(e).map(|(j, v)| (j as u32, v)));
-        }
-    });
-    Ok(MomentumMatrices::Cells {
-        k,
-        convection: Sell::fixed(node, &by_element)?,
-        diffusion: rounded(node, &base)?,
-    })
 }

@@ -105,7 +105,6 @@ impl<T: Precise> Stepper<T> {
         dt: f64,
     ) -> Result<Self> {
         let m = Matrices::new(&engine.node, ops, settings.nu)?;
-        let elements = m.momentum.elements();
         let comm = engine.comm();
         let squares = ops.volume.iter().map(|v| v * v).sum();
         let mut stepper = Self {
@@ -126,7 +125,7 @@ impl<T: Precise> Stepper<T> {
                 preconditioner,
                 &ops.halo,
             )?,
-            s: Sites::new(engine, ops, elements)?,
+            s: Sites::new(engine, ops)?,
             theta: 0.0,
             budget: None,
             dt_old: None,

@@ -2,7 +2,6 @@
 
 use super::matrices::MomentumMatrices;
 use super::{Field, Operands, Result, Stepper, call};
-use crate::Error;
 use crate::cluster::Reach;
 use crate::flow::operators::Scheme;
 use crate::flow::plain::{THETA_GAIN, THETA_MAX, THETA_MIN};
@@ -18,15 +17,15 @@ impl<T: Precise> Stepper<T> {
     /// Starts [`momentum_by_cells`](Self::momentum_by_cells) of the next step, which does not ask how
     /// long it is, where the device does that while the host waits for what says so.
     pub(super) fn momentum_ahead(&mut self, engine: &Engine<T>) -> Result<()> {
-        let [a, b] = [&self.s.coefficients, &self.s.transport].map(|s| engine.runs_unwatched(s));
-        self.ahead = self.scheme == Scheme::SymmetryPreserving && a && b;
+        self.ahead =
+            self.scheme == Scheme::SymmetryPreserving && engine.runs_unwatched(&self.s.convect);
         if self.ahead {
             self.start_momentum(engine)?;
         }
         Ok(())
     }
 
-    /// `values(K) = nu D + E_C phi`, then `R = K u + boundary and force`.
+    /// `R = (nu D + E_C phi) u + boundary and force`.
     pub(super) fn momentum_by_cells(&mut self, engine: &Engine<T>) -> Result<()> {
         match std::mem::take(&mut self.ahead) {
             true => Ok(()),
@@ -36,39 +35,21 @@ impl<T: Precise> Stepper<T> {
 
     fn start_momentum(&mut self, engine: &Engine<T>) -> Result<()> {
         let MomentumMatrices::Cells {
-            k,
-            convection,
             diffusion,
-        } = &mut self.m.momentum
+            convection,
+        } = &self.m.momentum
         else {
             return Ok(());
         };
-        let Some(values) = k.plane_mut(0) else {
-            return Err(Error::failure(
-                "the values of the momentum matrix are another's, too",
-                "report this as a defect",
-            ));
-        };
+        let [u, v, w] = &self.f.u;
         call(
             engine,
-            &mut self.s.coefficients,
-            Operands {
-                out: &mut [values],
-                own: &[diffusion],
-                gather: &[&self.f.phi],
-                mats: &[convection],
-                scalars: &[T::of(1.0)],
-                ..Operands::default()
-            },
-        )?;
-        call(
-            engine,
-            &mut self.s.transport,
+            &mut self.s.convect,
             Operands {
                 out: &mut three(&mut self.f.r),
                 own: &self.boundary.momentum.each_ref(),
-                gather: &self.f.u.each_ref(),
-                mats: &[k],
+                gather: &[u, v, w, &self.f.phi],
+                mats: &[diffusion, convection],
                 ..Operands::default()
             },
         )

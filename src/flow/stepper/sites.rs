@@ -15,14 +15,14 @@ macro_rules! sites {
         }
 
         impl<T: Real> Sites<T> {
-            /// `elements`: stored elements of the momentum matrix, 0 without one.
-            pub fn new(engine: &Engine<T>, ops: &Operators, elements: usize) -> Result<Self> {
-                let rows = Rows::of(ops, elements);
+            /// For steps with these operators.
+            pub fn new(engine: &Engine<T>, ops: &Operators) -> Result<Self> {
+                let rows = Rows::of(ops);
                 let table: Vec<(K<T>, &str, usize)> =
                     vec![$((kernel::$op::kernel(), $label, $rows(&rows))),*];
                 let made = table.into_iter().map(|(k, label, rows)| engine.site(k, label, rows));
                 let made: Vec<Site<T>> = made.collect::<Result<_>>()?;
-                // One way out for all of them: nineteen would be most of this function.
+                // One way out for all of them: eighteen would be most of this function.
                 let Ok([$($name),*]) = <[Site<T>; _]>::try_from(made) else {
                     return Err(Error::failure("a call site is missing", "report this as a defect"));
                 };
@@ -48,16 +48,14 @@ struct Rows {
     cells: usize,
     faces: usize,
     nodes: usize,
-    elements: usize,
 }
 
 impl Rows {
-    fn of(ops: &Operators, elements: usize) -> Self {
+    fn of(ops: &Operators) -> Self {
         Self {
             cells: ops.cells,
             faces: ops.faces,
             nodes: ops.nodes,
-            elements,
         }
     }
 }
@@ -65,14 +63,12 @@ impl Rows {
 const CELLS: fn(&Rows) -> usize = |r| r.cells;
 const FACES: fn(&Rows) -> usize = |r| r.faces;
 const NODES: fn(&Rows) -> usize = |r| r.nodes;
-const ELEMENTS: fn(&Rows) -> usize = |r| r.elements;
 const BOTH: fn(Scheme) -> bool = |_| true;
 const SYMMETRIC: fn(Scheme) -> bool = |s| matches!(s, Scheme::SymmetryPreserving);
 const CONSISTENT: fn(Scheme) -> bool = |s| matches!(s, Scheme::Consistent);
 
 sites! {
-    coefficients: spmv_add, "convection coefficients", ELEMENTS, SYMMETRIC;
-    transport: gspmv, "convection and diffusion", CELLS, SYMMETRIC;
+    convect: convect, "convection and diffusion", CELLS, SYMMETRIC;
     nodal: gspmv, "nodal velocity", NODES, CONSISTENT;
     power: energy, "power of the pressure", CELLS, CONSISTENT;
     momentum_flux: momentum_flux, "momentum flux", FACES, CONSISTENT;

@@ -1,16 +1,16 @@
 //! From rows to slices.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::rc::Rc;
 
 use rayon::prelude::*;
 
 use super::check::check;
-use super::encode::{Empty, Encoder, Lines};
+use super::encode::{Empty, Encoder};
 use super::lacking;
+use super::part::Part;
 use super::reads::Reads;
-use super::shared::{Alike, Place, Shared};
+use super::shared::Shared;
 use super::usual;
 use super::{Sell, long_rows};
 use crate::kernel::mat::{FAR, FLAGS};
@@ -24,32 +24,19 @@ use crate::{Error, Result};
 const SLICES_PER_TASK: usize = 512;
 /// A slice's values begin at a multiple of this: a cache line of doubles.
 const ALIGN: usize = 8;
-/// Or of this where kernels write them: a slice of them, which are those kernels' rows, is then a
-/// step of one slice here.
-const ALIGN_WRITTEN: usize = SLICE;
+/// Or of this where slices have each its own: a slice of them, where they are rows of another matrix, is
+/// then a step of one slice here.
+const ALIGN_OWN: usize = SLICE;
 
-/// Slices encoded by one task.
-#[derive(Default)]
-struct Part {
-    slices: Vec<Slice>,
-    index: Vec<u32>,
-    /// Entry and element, counted from the beginning of its slice.
-    places: Vec<Place>,
-}
-
-/// What one slice takes.
-struct Slice {
-    /// Values.
-    values: usize,
-    /// Words of its index block, and whether others may share that.
-    words: usize,
-    common: bool,
-    /// Whether others may share its values.
-    alike: Alike,
-    /// Its places.
-    places: usize,
-    /// Numbers of steps.
-    counts: [u32; 2],
+/// What the values of a matrix are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Values {
+    /// Each slice has its own, and they may change.
+    Own,
+    /// They stay as they are, and slices share what they have alike.
+    Fixed,
+    /// The same, and rows are elements: see [`Sell::by_element`].
+    OfElements,
 }
 
 /// Where everything goes.
@@ -63,13 +50,14 @@ struct Layout {
 }
 
 impl Layout {
-    /// `fixed`: the values, where they stay as they are; `keeps`: see [`Encoder::new`].
+    /// `fixed`: the values, where they stay as they are; the others: see [`Encoder::new`].
     fn new(
         rows: usize,
         row_ptr: &[usize],
         col: &[u32],
         fixed: Option<&[&[f64]]>,
         keeps: Empty,
+        ascending: bool,
     ) -> Result<Self> {
         let too_large = |_| {
             Error::failure(
@@ -79,16 +67,12 @@ impl Layout {
         };
         u32::try_from(col.len()).map_err(too_large)?;
         let count = padded(rows.max(1)) / SLICE;
-        let align = if fixed.is_some() {
-            ALIGN
-        } else {
-            ALIGN_WRITTEN
-        };
+        let align = if fixed.is_some() { ALIGN } else { ALIGN_OWN };
         let parts: Vec<Part> = (0..count.div_ceil(SLICES_PER_TASK))
             .into_par_iter()
             .map(|task| {
                 let slices = task * SLICES_PER_TASK..count.min((task + 1) * SLICES_PER_TASK);
-                Part::new(Encoder::new(keeps), slices, row_ptr, col, fixed)
+                Part::new(Encoder::new(keeps, ascending), slices, row_ptr, col, fixed)
             })
             .collect();
         let mut slices = Vec::with_capacity(4 * count);
@@ -141,6 +125,12 @@ impl Layout {
         })
     }
 
+    /// Where the elements of each slice begin, and where the last one's end.
+    fn starts(&self) -> impl Iterator<Item = u32> {
+        let starts = self.slices.iter().step_by(4).copied();
+        starts.chain([self.elements as u32])
+    }
+
     /// Whether a slice has 32-bit steps.
     fn is_scattered(&self) -> bool {
         let mut slices = self.slices.chunks_exact(4);
@@ -157,48 +147,6 @@ impl Layout {
     }
 }
 
-impl Part {
-    fn new(
-        mut encoder: Encoder,
-        slices: Range<usize>,
-        row_ptr: &[usize],
-        col: &[u32],
-        fixed: Option<&[&[f64]]>,
-    ) -> Self {
-        let alike = |entries: &[usize]| {
-            fixed.is_some_and(|planes| planes.iter().all(|p| alike(p, entries)))
-        };
-        let mut part = Self::default();
-        for s in slices {
-            let lines: &mut Lines = &mut [(0, &[][..]); SLICE];
-            for (l, line) in lines.iter_mut().enumerate() {
-                if let Some(&[from, to]) = row_ptr.get(s * SLICE + l..s * SLICE + l + 2) {
-                    *line = (from, &col[from..to]);
-                }
-            }
-            encoder.encode(s * SLICE, lines, alike);
-            let (words, places) = (part.index.len(), part.places.len());
-            encoder.append_to(&mut part.index);
-            let values = encoder.places(|entry, place| {
-                part.places.push((entry as u32, place as u32));
-            });
-            let common = encoder.is_common();
-            part.slices.push(Slice {
-                values,
-                words: part.index.len() - words,
-                common,
-                alike: fixed.map_or(Alike::Not, |planes| {
-                    let own = &part.places[places..];
-                    Alike::of(planes, encoder.single_values(), common, own)
-                }),
-                places: part.places.len() - places,
-                counts: encoder.counts(),
-            });
-        }
-        part
-    }
-}
-
 impl Sell<f64> {
     /// [`Sell::bytes`] of a matrix, without making it, packed as on a node without a
     /// device or AVX-512.
@@ -206,7 +154,7 @@ impl Sell<f64> {
     /// # Errors
     /// More than 2^32 elements.
     pub fn footprint_bytes(a: &Csr) -> Result<f64> {
-        let l = Layout::new(a.rows, &a.row_ptr, &a.col, None, Empty::default())?;
+        let l = Layout::new(a.rows, &a.row_ptr, &a.col, None, Empty::default(), false)?;
         let words = l.index.len() + 4 * a.rows.div_ceil(SLICE);
         Ok((l.elements * size_of::<f64>() + words * size_of::<u32>()) as f64)
     }
@@ -223,15 +171,37 @@ impl<T: Real> Sell<T> {
         planes: &[&[f64]],
         fixed: bool,
     ) -> Result<(Self, Vec<u32>)> {
+        let values = if fixed { Values::Fixed } else { Values::Own };
+        Self::build_of(node, [rows, cols], row_ptr, col, planes, values)
+    }
+
+    /// As [`Sell::build`], of such values.
+    pub(super) fn build_of(
+        node: &Node,
+        [rows, cols]: [usize; 2],
+        row_ptr: &[usize],
+        col: &[u32],
+        planes: &[&[f64]],
+        values: Values,
+    ) -> Result<(Self, Vec<u32>)> {
+        let fixed = values != Values::Own;
+        let ascending = values == Values::OfElements;
         check(rows, cols, row_ptr, col, planes)?;
         let fixed = fixed.then_some(planes);
-        let mut layout = Layout::new(rows, row_ptr, col, fixed, Empty::of::<T>(node))?;
+        let keeps = Empty::of::<T>(node);
+        let mut layout = Layout::new(rows, row_ptr, col, fixed, keeps, ascending)?;
         let (x_bytes, caches) = (cols * size_of::<T>(), node.caches);
         let scattered = x_bytes > caches.second_bytes && layout.is_scattered();
         if x_bytes > caches.prefetch_above_bytes() {
             layout.mark_far();
         }
         let inner = inner_rows(rows, row_ptr, col);
+        let starts: Vec<u32> = layout.starts().collect();
+        let lengths = starts.windows(2).map(|w| w[1].wrapping_sub(w[0]));
+        let most = match fixed {
+            None => lengths.max().unwrap_or(0) as usize,
+            Some(_) => usize::MAX,
+        };
         let planes: Vec<Rc<Buffer<T>>> = planes
             .iter()
             .map(|values| {
@@ -250,16 +220,22 @@ impl<T: Real> Sell<T> {
             given = usual::same_words(plane, same, steps);
             lacking::mark_given(&mut layout.slices, &layout.index, plane, same, steps);
         }
+        let reading = Reading::of(&layout.slices, scattered, caches);
+        let mostly_same = usual::are_most(&layout.slices, layout.usual.len(), same);
+        let long = long_rows(rows, cols, layout.elements, &layout.slices);
+        layout.slices.extend([layout.elements as u32, 0, 0, 0]);
         let sell = Self {
             rows,
             cols,
             elements: layout.elements,
+            before: starts.iter().step_by(BLOCK / SLICE).copied().collect(),
+            most_of_a_slice: most,
             index_words: layout.index.len(),
             nnz: col.len(),
             inner,
-            reading: Reading::of(&layout.slices, scattered, caches),
-            mostly_same: usual::are_most(&layout.slices, layout.usual.len(), same),
-            long: long_rows(rows, cols, layout.elements, &layout.slices),
+            reading,
+            mostly_same,
+            long,
             usual: Box::new([usual::words(&layout.usual, same, cols, col.len()), given]),
             reads: Rc::new(Reads::of(rows, row_ptr, col, inner)),
             slices: Rc::new(node.buffer_from(&layout.slices)?),
@@ -277,11 +253,4 @@ fn inner_rows(rows: usize, row_ptr: &[usize], col: &[u32]) -> usize {
         Some(row) => row / BLOCK * BLOCK,
         None => owned,
     }
-}
-
-/// Whether the values of `entries` are one, bit for bit.
-fn alike(values: &[f64], entries: &[usize]) -> bool {
-    entries
-        .windows(2)
-        .all(|w| values[w[0]].to_bits() == values[w[1]].to_bits())
 }

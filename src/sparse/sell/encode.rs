@@ -59,6 +59,8 @@ pub(super) type Lines<'a> = [(usize, &'a [u32])];
 pub(super) struct Encoder {
     /// Places that stay empty.
     keeps: Empty,
+    /// The diagonal does not come first: a row's number says nothing of its columns.
+    ascending: bool,
     /// Steps of each kind, in this order.
     affine: usize,
     ones: usize,
@@ -71,10 +73,12 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// `keeps`: places that stay empty where there are differences.
-    pub fn new(keeps: Empty) -> Self {
+    /// `keeps`: places that stay empty where there are differences; `ascending`: the diagonal does not
+    /// come first.
+    pub fn new(keeps: Empty, ascending: bool) -> Self {
         Self {
             keeps,
+            ascending,
             ..Self::default()
         }
     }
@@ -204,12 +208,15 @@ impl Encoder {
         place
     }
 
-    /// One step for the diagonal, then one per position in the rest of the row.
+    /// One step for the diagonal, if it comes first, then one per position in the rest of the row.
     fn by_position(&mut self, first: usize, lines: &Lines) {
         let mut diagonal = Step::new();
         // Where each row's diagonal is; its length if it has none.
         let mut without = [usize::MAX; SLICE];
         for (l, &(start, cols)) in lines.iter().enumerate() {
+            if self.ascending {
+                break;
+            }
             if let Ok(k) = cols.binary_search(&((first + l) as u32)) {
                 diagonal.add(l, cols[k], start + k);
                 without[l] = k;

@@ -14,9 +14,9 @@
 //! with memory of its own, a work-item for each), the slice is packed: those of the rows that have the entry follow each
 //! other, and nothing is padded.
 //!
-//! A row's entries follow each other as diagonal, then by ascending column; this is the order of
-//! its sum on every side, whatever the slice. Rows of like length are made neighbours by the
-//! ordering of the mesh (sigma), so most masks are full.
+//! A row's entries follow each other as diagonal, then by ascending column ([`Sell::by_element`]: all by
+//! ascending column); this is the order of its sum on every side, whatever the slice. Rows of like length
+//! are made neighbours by the ordering of the mesh (sigma), so most masks are full.
 //!
 //! A slice, in 32-bit words:
 //!
@@ -42,8 +42,10 @@
 
 mod build;
 mod check;
+mod elements;
 mod encode;
 mod lacking;
+mod part;
 mod reads;
 mod shared;
 mod step;
@@ -68,6 +70,9 @@ pub struct Sell<T: Real> {
     rows: usize,
     cols: usize,
     elements: usize,
+    /// Elements before each block of rows, and all of them; of slices that have each its own.
+    before: Rc<[u32]>,
+    most_of_a_slice: usize,
     index_words: usize,
     nnz: usize,
     inner: usize,
@@ -176,9 +181,11 @@ impl<T: Real> Sell<T> {
     }
 
     /// Columns that rows before `cut` read lie below the first, those of the others from the second
-    /// on; `cut` is a whole number of blocks.
+    /// on; of whole blocks, so that those of the block around `cut` count twice.
     pub(crate) fn reach(&self, cut: usize) -> [usize; 2] {
-        self.reads.reach(cut / BLOCK)
+        let [to, _] = self.reads.reach(cut.div_ceil(BLOCK));
+        let [_, from] = self.reads.reach(cut / BLOCK);
+        [to, from]
     }
 
     /// Plane `p` as a matrix by itself, in the same memory.
@@ -193,6 +200,7 @@ impl<T: Real> Sell<T> {
         Self {
             usual,
             reads: Rc::clone(&self.reads),
+            before: Rc::clone(&self.before),
             slices: Rc::clone(&self.slices),
             index: Rc::clone(&self.index),
             planes: vec![Rc::clone(&self.planes[p])],
@@ -200,19 +208,12 @@ impl<T: Real> Sell<T> {
         }
     }
 
-    /// Values of plane `p`, one per element, to be written by a kernel; none where another matrix
-    /// [has](Sell::alone) them, too. Elements of a matrix that is [fixed](Sell::fixed) stand for
-    /// several entries.
-    pub fn plane_mut(&mut self, p: usize) -> Option<&mut Buffer<T>> {
-        self.planes.get_mut(p).and_then(Rc::get_mut)
-    }
-
     /// Values of each plane.
     pub fn planes(&self) -> &[Rc<Buffer<T>>] {
         &self.planes
     }
 
-    /// Four words of each slice.
+    /// Four words of each slice, and of one more, which begins where the last one's values end.
     pub fn slices(&self) -> &Buffer<u32> {
         &self.slices
     }

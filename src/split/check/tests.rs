@@ -1,6 +1,7 @@
 //! Devices that miscompute are found out.
 
 mod ahead;
+mod elements;
 #[cfg(target_arch = "x86_64")]
 mod readings;
 mod steps;

@@ -10,7 +10,8 @@ impl Encoder {
     pub(super) fn diagonals(&mut self, first: usize, lines: &Lines) -> bool {
         let longest = lines.iter().map(|(_, cols)| cols.len()).max().unwrap_or(0);
         let entries: usize = lines.iter().map(|(_, cols)| cols.len()).sum();
-        // Beyond this many, 16-bit differences are smaller.
+        // Beyond this many, 16-bit differences are smaller. Of rows of seven entries nine: more, and
+        // `kernel::elements::ELEMENTS` is too few.
         let most = (8 * longest + 2 * entries) / (8 + PARTIAL / 2) + 2;
         self.offsets.clear();
         for (l, (_, cols)) in lines.iter().enumerate() {
@@ -28,23 +29,26 @@ impl Encoder {
         true
     }
 
-    /// One step per distance between row and column: the diagonal, then ascending.
+    /// One step per distance between row and column: the diagonal, if it comes first, then ascending.
     pub(super) fn by_offset(&mut self, first: usize, lines: &Lines) {
         let offsets = std::mem::take(&mut self.offsets);
-        let others = offsets.iter().copied().filter(|&o| o != 0);
-        let diagonal = offsets.contains(&0).then_some(0);
+        let ascending = self.ascending;
+        let is_first = |offset: i64| offset == 0 && !ascending;
+        let others = offsets.iter().copied().filter(|&o| !is_first(o));
+        let diagonal = offsets.iter().copied().find(|&o| is_first(o));
         let mut next = [0; SLICE];
         for offset in diagonal.into_iter().chain(others) {
             let mut step = Step::new();
             for (l, &(start, cols)) in lines.iter().enumerate() {
                 let column = (first + l) as i64 + offset;
-                if offset == 0 {
+                if is_first(offset) {
                     if let Ok(k) = cols.binary_search(&(column as u32)) {
                         step.add(l, cols[k], start + k);
                     }
                     continue;
                 }
-                if cols.get(next[l]).is_some_and(|&j| j as usize == first + l) {
+                let own = |&j: &u32| j as usize == first + l && !ascending;
+                if cols.get(next[l]).is_some_and(own) {
                     next[l] += 1;
                 }
                 if cols.get(next[l]).is_some_and(|&j| i64::from(j) == column) {

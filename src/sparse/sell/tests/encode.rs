@@ -88,7 +88,7 @@ fn columns_up_to_the_last_of_32_bits_are_kept() {
 fn slices_with_differences_are_packed_as_fits_who_reads_them() {
     let packed = |keeps: Empty, lines: &[Vec<u32>]| {
         let lines: Vec<(usize, &[u32])> = lines.iter().map(|c| (0, c.as_slice())).collect();
-        let mut encoder = Encoder::new(keeps);
+        let mut encoder = Encoder::new(keeps, false);
         encoder.encode(0, &lines, |_| false);
         let mut words = Vec::new();
         encoder.append_to(&mut words);

@@ -1,0 +1,41 @@
+//! A slice whose values a kernel computes for itself.
+
+use std::ops::Range;
+
+use super::mat::{Mat, SLICE};
+use super::{MAX_PLANES, Real};
+
+/// Elements of such a slice, at most: nine steps, and rows of seven entries (a cell of six faces, and its
+/// neighbours) never take more. They would if steps of affine columns cost the CPU less: see `diagonals`
+/// of `sparse/sell/encode/offsets.rs`; a test of `sparse/sell/elements.rs` tells.
+pub const ELEMENTS: usize = 9 * SLICE;
+
+impl<'a, T: Real> Mat<'a, T> {
+    /// The elements of the slice of row `i`, of a matrix whose slices have each its own.
+    #[inline(always)]
+    pub(super) fn elements(&self, i: usize) -> Range<usize> {
+        let start = |s: usize| self.slices[s][0] as usize;
+        start(i / SLICE)..start(i / SLICE + 1)
+    }
+
+    /// The matrix with these as the values of the [`elements`](Self::elements) of the slice of row `i`, and
+    /// no others.
+    ///
+    /// # Safety
+    /// The matrix's slices have each its own elements, [`ELEMENTS`] at most, and no row of another slice is
+    /// read.
+    #[inline(always)]
+    // SAFETY: what the caller promises is above.
+    pub(super) unsafe fn with<'b>(&self, values: &'b [T; ELEMENTS], i: usize) -> Mat<'b, T>
+    where
+        'a: 'b,
+    {
+        let mut planes = [&[][..]; MAX_PLANES];
+        planes[0] = values;
+        Mat {
+            from: self.elements(i).start,
+            planes,
+            ..*self
+        }
+    }
+}
