@@ -53,6 +53,8 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
     }
 }
 
+/// Elements of A that are asked for ahead. `couloir run` of a box of 100^3, six steps by one thread, on a
+/// Zen 4, this kernel's time without and with, in turns: 101, 110, 100, 135 and 84, 97, 107, 117 ms.
 const AHEAD: usize = 512;
 
 /// Of a slice; groups lie in whole lines of the cache.

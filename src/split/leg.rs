@@ -183,7 +183,7 @@ impl<T: Real> Engine<T> {
     pub fn takes_leg(&self, legs: &Legs<T>, [product, step]: [&Site<T>; 2]) -> bool {
         let bytes = product.stats.call_bytes + step.stats.call_bytes;
         let wholly = self.is_the_devices(product) && self.is_the_devices(step);
-        bytes <= legs.most_bytes && wholly && step.rows > 0
+        bytes <= legs.most_bytes && wholly
     }
 
     /// Starts a leg, of the next calls of `product` and `step`, until the state says stop; returns

@@ -1,7 +1,7 @@
 //! The first leg of a solve, started before the host knows whether there is to be one: what it begins with
 //! follows from sums that the device has. Else the device would have the first product alone to do, which takes
-//! 14 us where it is launched, of a million rows on an H200, and 6 as part of a leg, while the host is told of
-//! them and starts the leg.
+//! 14 us of a million rows on an H200 where it is launched by itself (its event in `bench step`), while the
+//! host is told of them and starts the leg.
 
 use super::Pcg;
 use super::iterate::State;
