@@ -197,9 +197,9 @@ impl<T: Real> Sell<T> {
         }
         let inner = inner_rows(rows, row_ptr, col);
         let starts: Vec<u32> = layout.starts().collect();
-        let lengths = starts.windows(2).map(|w| w[1].wrapping_sub(w[0]));
+        let lengths = || starts.windows(2).map(|w| (w[1] - w[0]) as usize);
         let most = match fixed {
-            None => lengths.max().unwrap_or(0) as usize,
+            None => lengths().max().unwrap_or(0),
             Some(_) => usize::MAX,
         };
         let planes: Vec<Rc<Buffer<T>>> = planes
