@@ -62,8 +62,9 @@ macro_rules! members {
 }
 pub(super) use members;
 
-/// The same memory, as numbers of another type of the same size.
-#[inline(always)]
+/// The same memory, as numbers of another type of the same size. Once for all kernels: it is a kilobyte of
+/// instructions, and a call of a kernel is many rows.
+#[inline(never)]
 pub fn rows_as<'a, T: Real, W: Real>(rows: &'a mut Rows<'_, T>) -> Rows<'a, W> {
     Rows {
         first: rows.first,
