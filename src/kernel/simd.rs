@@ -30,6 +30,7 @@ macro_rules! simd {
 
         /// The CPU path without fused multiply-adds.
         #[cfg(all(test, target_arch = "x86_64"))]
+        #[allow(dead_code, reason = "of the kernels of the list alone")]
         pub(crate) fn soft<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
             match size_of::<T>() {
                 8 => fp64::soft(&mut $crate::kernel::wrapped::rows_as(rows)),
@@ -38,6 +39,7 @@ macro_rules! simd {
         }
         /// The CPU path without AVX-512.
         #[cfg(all(test, target_arch = "x86_64"))]
+        #[allow(dead_code, reason = "of the kernels of the list alone")]
         pub(crate) fn narrow<T: $crate::kernel::Real>(rows: &mut $crate::kernel::Rows<'_, T>) {
             match size_of::<T>() {
                 8 => fp64::narrow(rows),

@@ -42,6 +42,11 @@ pub struct Tuning {
     pub together_ahead_registers: Option<u32>,
     /// Most megabytes that an iteration moves there.
     pub together_mb: Option<u32>,
+    /// Iterations of products that load ahead which move more megabytes are done there, too, in a form of
+    /// their own.
+    pub together_large_mb: Option<u32>,
+    /// Most registers of a work-item in that.
+    pub together_large_registers: Option<u32>,
     /// A copy of another queue runs beside the kernels of the first.
     pub beside: bool,
     /// The driver has to be told to start what is in the queue.
@@ -75,6 +80,8 @@ struct Entry {
     together_registers: Option<u32>,
     together_ahead_registers: Option<u32>,
     together_mb: Option<u32>,
+    together_large_mb: Option<u32>,
+    together_large_registers: Option<u32>,
     #[serde(default)]
     beside: bool,
     flush: Option<bool>,
@@ -185,6 +192,8 @@ impl Entry {
                 together_registers: None,
                 together_ahead_registers: None,
                 together_mb: None,
+                together_large_mb: None,
+                together_large_registers: None,
                 beside: self.beside,
                 flush,
             },
@@ -211,6 +220,11 @@ impl Entry {
                         .together_ahead_registers
                         .or(self.together_registers),
                     together_mb: self.together_mb,
+                    together_large_mb: self.together_large_mb,
+                    together_large_registers: self
+                        .together_large_registers
+                        .or(self.together_ahead_registers)
+                        .or(self.together_registers),
                     beside: self.beside,
                     flush,
                 }

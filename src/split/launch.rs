@@ -33,8 +33,9 @@ pub(super) struct Programs {
     ahead: Option<Program>,
     /// Products and steps in one kernel.
     leg: Option<Program>,
-    /// The same with products that load ahead.
+    /// The same with products that load ahead; and that for large iterations.
     leg_ahead: Option<Program>,
+    leg_large: Option<Program>,
 }
 
 impl Programs {
@@ -49,11 +50,22 @@ impl Programs {
         program.kernel(&scalars.waiting())
     }
 
-    /// The kernel of a leg, if there is one; that for matrices of the `same` slices, if there is one.
-    pub fn leg(&self, same: bool) -> Result<Option<ClKernel>> {
-        let ahead = self.leg_ahead.as_ref().filter(|_| same);
-        let program = ahead.or(self.leg.as_ref());
-        program.map(|p| p.kernel(leg::NAME)).transpose()
+    /// The kernels of legs, for matrices of the `same` slices if there are such, each with the most bytes
+    /// that an iteration may move there; those of fewer bytes come first.
+    pub fn legs(&self, same: bool, t: &Tuning) -> Result<Vec<(ClKernel, f64)>> {
+        let bytes = |mb: Option<u32>| mb.map_or(f64::INFINITY, |mb| 1e6 * f64::from(mb));
+        let forms = match (same, &self.leg, &self.leg_ahead, &self.leg_large) {
+            (true, _, Some(ahead), Some(large)) => {
+                vec![(ahead, bytes(t.together_large_mb)), (large, f64::INFINITY)]
+            }
+            (true, _, Some(ahead), None) => vec![(ahead, bytes(t.together_mb))],
+            (_, Some(leg), _, _) => vec![(leg, bytes(t.together_mb))],
+            _ => Vec::new(),
+        };
+        let kernels = forms.into_iter();
+        kernels
+            .map(|(program, most)| Ok((program.kernel(leg::NAME)?, most)))
+            .collect()
     }
 
     /// The kernel `name` of that shape.
@@ -171,6 +183,7 @@ impl<T: Real> Engine<T> {
         let ahead_too = |more: &str| format!("{more} -D LONG=0 -D AHEAD={STEPS_AHEAD}");
         let as_leg = leg::defines();
         let parts_ahead = if t.ahead { &parts[..] } else { &[] };
+        let parts_large = t.together_large_mb.map_or(&[][..], |_| parts_ahead);
         Ok(Programs {
             all,
             small: few(t.registers, &small, "-D LONG=0")?,
@@ -178,6 +191,7 @@ impl<T: Real> Engine<T> {
             ahead: few(t.registers, &ahead, &ahead_too(""))?,
             leg: few(t.together_registers, &parts, &format!("{as_leg} -D LONG=0"))?,
             leg_ahead: few(t.together_ahead_registers, parts_ahead, &ahead_too(&as_leg))?,
+            leg_large: few(t.together_large_registers, parts_large, &ahead_too(&as_leg))?,
         })
     }
 

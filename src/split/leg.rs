@@ -7,21 +7,22 @@
 //! the model of Sorensen et al. (2016): groups that have started go on. Who waits for too long all the
 //! same gives up, and the call is an error. The numbers have the bits of calls one by one.
 
-use opencl3::kernel::Kernel as ClKernel;
+mod form;
+
+pub(super) use form::Form;
+use form::{clear, patience, start};
 
 use super::call::Args;
 use super::engine::Engine;
 use super::finish::partial;
 #[cfg(test)]
 use super::first::NOTHING;
-use super::first::nothing;
-use super::launch::set_args;
 use super::site::Site;
 use crate::kernel::Real;
 use crate::kernel::pcg_scalars::LENGTH;
 use crate::node::memory::Arg;
 use crate::node::opencl::DeviceInfo;
-use crate::node::{BLOCK, Buffer, Device};
+use crate::node::{BLOCK, Buffer};
 use crate::sparse::Sell;
 use crate::{Error, Result};
 
@@ -65,11 +66,8 @@ impl DeviceInfo {
 
 /// The legs of a solver.
 pub struct Legs<T: Real> {
-    kernel: ClKernel,
-    /// How many run at once.
-    groups: usize,
-    /// Iterations that move more are faster one by one.
-    most_bytes: f64,
+    /// By what their iterations move; those that move more than any takes are faster one by one.
+    forms: Vec<Form>,
     /// How often one asks for the others before it gives up.
     patience: u32,
     /// Where they meet.
@@ -80,19 +78,29 @@ pub struct Legs<T: Real> {
 impl<T: Real> Legs<T> {
     /// So many groups at most, or, where they have that patience, exactly so many; how many they were.
     pub(crate) fn limit(&mut self, groups: usize, patience: Option<u32>) -> usize {
-        let before = self.groups;
-        self.groups = match patience {
-            Some(_) => groups,
-            None => groups.min(before),
-        };
+        let before = self.forms[0].groups;
+        for form in &mut self.forms {
+            form.groups = match patience {
+                Some(_) => groups,
+                None => groups.min(form.groups),
+            };
+        }
         self.patience = patience.unwrap_or(self.patience);
         before
     }
 
-    /// Whether so many meet.
+    /// Whether so many meet, in every form.
     pub(crate) fn meet(&mut self, engine: &Engine<T>, groups: usize) -> bool {
         let d = engine.node.device.as_ref().unwrap();
-        meets(d, &self.kernel, groups, &mut self.room).unwrap()
+        let mut meet = |form: &Form| form::meets(d, &form.kernel, groups, &mut self.room).unwrap();
+        let all: Vec<bool> = self.forms.iter().map(&mut meet).collect();
+        assert!(all.iter().all(|&meet| meet == all[0]), "{all:?}");
+        all[0]
+    }
+
+    /// Most bytes of an iteration of each form.
+    pub(crate) fn most_bytes(&self) -> Vec<f64> {
+        self.forms.iter().map(|form| form.most_bytes).collect()
     }
 
     /// Whether the room is as it was before the last leg, but for the phase.
@@ -106,7 +114,7 @@ impl<T: Real> Legs<T> {
 
     /// Iterations are too large for legs from now on.
     pub(crate) fn refuse(&mut self) {
-        self.most_bytes = 0.0;
+        self.forms.clear();
     }
 }
 
@@ -143,47 +151,46 @@ impl<T: Real> Engine<T> {
         let Some(most) = d.tuning.together.filter(|_| exact && self.totals.is_some()) else {
             return Ok(None);
         };
-        let Some(kernel) = program.leg(matrix.is_same())? else {
+        let kernels = program.legs(matrix.is_same(), &d.tuning)?;
+        if kernels.is_empty() {
             log::info!(
                 "{}: its compiler cannot do iterations in one launch, so that they are launched one by one",
                 d.info.name
             );
             return Ok(None);
-        };
+        }
         let mut room = self.node.buffer(ROOM)?;
-        // A thread of PoCL may be dealt several groups, one after the other: those that meet in one
-        // launch need not in the next.
-        let (most, units) = match d.info.software {
-            true => (1, 1),
-            false => (most, d.info.units as usize),
-        };
-        for groups in (1..=most).rev().map(|n| n * units) {
-            if meets(d, &kernel, groups, &mut room)? {
-                return Ok(Some(Legs {
-                    kernel,
-                    groups,
-                    most_bytes: d
-                        .tuning
-                        .together_mb
-                        .map_or(f64::INFINITY, |mb| 1e6 * f64::from(mb)),
-                    patience: patience(d)[1],
-                    room,
-                }));
+        let mut forms = Vec::new();
+        for (kernel, most_bytes) in kernels {
+            match Form::new(d, kernel, most, most_bytes, &mut room)? {
+                Some(form) => forms.push(form),
+                None => {
+                    log::info!(
+                        "{}: groups do not run at once, so that iterations are launched one by one",
+                        d.info.name
+                    );
+                    return Ok(None);
+                }
             }
         }
-        log::info!(
-            "{}: groups do not run at once, so that iterations are launched one by one",
-            d.info.name
-        );
-        Ok(None)
+        Ok(Some(Legs {
+            forms,
+            patience: patience(d)[1],
+            room,
+        }))
     }
 
     /// Whether the device does the next calls of `product` and `step` by a leg, once it has what they begin
     /// with.
     pub fn takes_leg(&self, legs: &Legs<T>, [product, step]: [&Site<T>; 2]) -> bool {
-        let bytes = product.stats.call_bytes + step.stats.call_bytes;
         let wholly = self.is_the_devices(product) && self.is_the_devices(step);
-        bytes <= legs.most_bytes && wholly
+        wholly && Self::form_of(legs, [product, step]).is_some()
+    }
+
+    /// The number of the form that iterations of these take, if any does.
+    pub(crate) fn form_of(legs: &Legs<T>, [product, step]: [&Site<T>; 2]) -> Option<usize> {
+        let bytes = product.stats.call_bytes + step.stats.call_bytes;
+        legs.forms.iter().position(|form| bytes <= form.most_bytes)
     }
 
     /// Starts a leg, of the next calls of `product` and `step`, until the state says stop; returns
@@ -198,11 +205,12 @@ impl<T: Real> Engine<T> {
         leg: Leg<'_, T>,
     ) -> Result<bool> {
         let takes = self.takes_leg(legs, [product, step]);
+        let form = Self::form_of(legs, [product, step]).filter(|_| takes);
         let before = leg.before.unwrap_or(step);
         let sums = [(before, 0), (&*product, 0)];
         let done = self.done_by_device(&sums[..1 + usize::from(leg.multiplied)]);
         let blocks = step.rows / BLOCK;
-        let (true, true, Some(d)) = (done, takes, &self.node.device) else {
+        let (true, Some(form), Some(d)) = (done, form, &self.node.device) else {
             return Ok(false);
         };
         let (m, own) = leg.matrix;
@@ -237,11 +245,12 @@ impl<T: Real> Engine<T> {
         ];
         // One has no rows, if there are others, even where with it all would have a block less; of those no
         // more than have to take as many blocks as some do.
-        let adds = usize::from(legs.groups > 1);
-        let groups = blocks.div_ceil(blocks.div_ceil(legs.groups - adds)) + adds;
+        let form = &legs.forms[form];
+        let adds = usize::from(form.groups > 1);
+        let groups = blocks.div_ceil(blocks.div_ceil(form.groups - adds)) + adds;
         let given = leg.given.unwrap_or([T::ZERO; LENGTH]);
         let values = (T::of(own), &given, counts);
-        start(d, &legs.kernel, groups, args.all(), values)?;
+        start(d, &form.kernel, groups, args.all(), values)?;
         Ok(true)
     }
 
@@ -262,56 +271,4 @@ impl<T: Real> Engine<T> {
             remedy: "leave the device to this process, or run with `together = 0` in a file named by COULOIR_TUNING".into(),
         })
     }
-}
-
-fn patience(d: &Device) -> [u32; 2] {
-    match d.info.software {
-        true => SOFTWARE_PATIENCE,
-        false => PATIENCE,
-    }
-}
-
-/// Whether so many groups meet.
-fn meets<T: Real>(
-    d: &Device,
-    kernel: &ClKernel,
-    groups: usize,
-    room: &mut Buffer<T>,
-) -> Result<bool> {
-    clear(room)?;
-    let at = room.split_at(usize::MAX, true)?.0.arg;
-    let none = Arg::Words([0; 16]);
-    // The room stands for what is not touched without steps, and for the state, which is.
-    let args = [[at; 10].as_slice(), &[none, at, none, at, at]].concat();
-    let counts = [0, 0, 0, 0, patience(d)[0]];
-    let values = (T::ZERO, &[T::ZERO; LENGTH], counts);
-    start(d, kernel, groups, &args, values)?;
-    let words: &[u32] = bytemuck::cast_slice(room.read()?);
-    Ok(words[STUCK] == 0)
-}
-
-/// Nobody has met in the room.
-fn clear<T: Real>(room: &mut Buffer<T>) -> Result<()> {
-    let words = nothing(room)?;
-    words[..LINE * LINES[0]].fill(0);
-    let phases = words.chunks_mut(LINE).skip(LINES[0]).take(PLACES);
-    phases.for_each(|line| line[0] = 0);
-    Ok(())
-}
-
-fn start<T: Real>(
-    d: &Device,
-    kernel: &ClKernel,
-    groups: usize,
-    args: &[Arg],
-    (own, given, counts): (T, &[T; LENGTH], [u32; 5]),
-) -> Result<()> {
-    let (fail, kernel) = (|code| d.link.error(NAME, code), kernel.get());
-    d.link.queue.order().map_err(fail)?;
-    let index = set_args(kernel, 0, args, &[own]).map_err(fail)?;
-    let index = set_args(kernel, index, &[], given).map_err(fail)?;
-    set_args(kernel, index, &[], &counts).map_err(fail)?;
-    let group = d.tuning.group_of(true, true);
-    let started = d.link.queue.start(kernel, groups * group, group);
-    started.map_err(fail)
 }

@@ -71,6 +71,8 @@ fn the_longest_text_that_fits_wins() {
         together_registers: None,
         together_ahead_registers: None,
         together_mb: None,
+        together_large_mb: None,
+        together_large_registers: None,
         beside: false,
         flush: true,
     };
@@ -97,6 +99,17 @@ fn the_longest_text_that_fits_wins() {
     let t = of(&own, &device("gpu", "X"));
     let registers = [t.together_registers, t.together_ahead_registers];
     assert_eq!(registers, [Some(40), Some(56)]);
+    assert_eq!(
+        [t.together_large_mb, t.together_large_registers],
+        [None, Some(56)]
+    );
+    let large = text.replace("together_mb", "together_large_mb = 80\ntogether_mb");
+    let t = of(&large, &device("gpu", "X"));
+    let of_large = [t.together_large_mb, t.together_large_registers];
+    assert_eq!(of_large, [Some(80), Some(40)]);
+    let own = large.replace("together_mb", "together_large_registers = 32\ntogether_mb");
+    let t = of(&own, &device("gpu", "X"));
+    assert_eq!(t.together_large_registers, Some(32));
     let none = of(
         &text.replace("together = 4", "together = 0"),
         &device("gpu", "X"),

@@ -128,6 +128,8 @@ fn plain() -> Tuning {
         together_registers: None,
         together_ahead_registers: None,
         together_mb: None,
+        together_large_mb: None,
+        together_large_registers: None,
         beside: false,
         flush: true,
     }

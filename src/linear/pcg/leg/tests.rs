@@ -84,6 +84,9 @@ fn from_zero(engine: &Engine<f64>, solver: &mut Pcg<f64>, n: usize) -> Result<So
     solver.solve(engine, &mut b, &mut x, 1e-8, 0.0, 500)
 }
 
+/// Rows beyond which a solver does less.
+const MANY: usize = 20_000;
+
 /// What a solver is to do.
 #[derive(Clone, Copy, Debug)]
 struct Way {
@@ -118,10 +121,9 @@ fn solves<T: Real>(
     let mut x = engine.node.buffer(a.rows).unwrap();
     let (mut all, mut all_bits, mut follows) = (Vec::new(), Vec::new(), 0);
     // Of many rows those of few iterations.
-    let some = if a.rows < 1_000_000 {
-        0..SOLVES.len()
-    } else {
-        1..3
+    let some = match a.rows <= MANY {
+        true => 0..SOLVES.len(),
+        false => 1..3,
     };
     for &(has, n, tolerance, max_iterations) in &SOLVES[some] {
         let b = right_hand_side::<T>(has, n, a.rows);
@@ -150,6 +152,18 @@ fn solves<T: Real>(
         all_bits.extend(left);
     }
     assert!(solver.legs.iter().all(|legs| legs.left_clear()));
+    if let Some(legs) = &solver.legs {
+        // Of two forms, where slices are the same ones: see `groups_of_any_device_may_run_together`.
+        let same = solver.system.beside.is_same();
+        let most: &[f64] = match same {
+            true => &[2e6, f64::INFINITY],
+            false => &[f64::INFINITY],
+        };
+        assert_eq!(legs.most_bytes(), most);
+        let form = Engine::form_of(legs, [&solver.product, &solver.step]);
+        assert_eq!(form, Some(usize::from(same && a.rows > MANY)));
+        assert!(same || !(MANY..1_000_000).contains(&a.rows));
+    }
     let (ahead, whole) = (solver.started_ahead, all.len() == SOLVES.len());
     if whole && groups.is_some() {
         // In single precision the host begins.
@@ -256,8 +270,11 @@ fn a_leg_leaves_the_bits_of_its_iterations() {
         same_bits::<f32>(&a, PLAIN, groups);
     }
     if together {
-        // More blocks than a lane takes at once.
+        // More blocks than a lane takes at once; and the form for many bytes.
         same_bits::<f64>(&laplacian(103), PLAIN, &[usize::MAX]);
+        let a = of_box([161, 21, 19], |_| 1.0);
+        same_bits::<f64>(&a, PLAIN, &[1, usize::MAX]);
+        same_bits::<f32>(&a, PLAIN, &[usize::MAX]);
         the_last_one_may_be_measured();
         who_waits_in_vain_gives_up();
     }
@@ -286,8 +303,8 @@ fn groups_of_any_device_may_run_together() {
         eprintln!("SKIPPED on {}: {} {}", d.name, d.platform, d.driver);
     }
     // More groups than run at once are found out; of a software device, one does.
-    let launch =
-        "vector = 1\nrows = \"vector\"\nadding = 1\nwaits = true\nahead = true\ntogether = 3";
+    let launch = "vector = 1\nrows = \"vector\"\nadding = 1\nwaits = true\nahead = true\n\
+                  together = 3\ntogether_large_mb = 2";
     let own = "linear::pcg::leg::tests::a_leg_leaves_the_bits_of_its_iterations";
     launched(launch, own, TOGETHER);
 }
