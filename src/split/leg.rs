@@ -9,8 +9,7 @@
 
 mod form;
 
-pub(super) use form::Form;
-use form::{clear, patience, start};
+use form::{Form, clear, patience, start};
 
 use super::call::Args;
 use super::engine::Engine;
@@ -182,15 +181,16 @@ impl<T: Real> Engine<T> {
 
     /// Whether the device does the next calls of `product` and `step` by a leg, once it has what they begin
     /// with.
-    pub fn takes_leg(&self, legs: &Legs<T>, [product, step]: [&Site<T>; 2]) -> bool {
-        let wholly = self.is_the_devices(product) && self.is_the_devices(step);
-        wholly && Self::form_of(legs, [product, step]).is_some()
+    pub fn takes_leg(&self, legs: &Legs<T>, sites: [&Site<T>; 2]) -> bool {
+        self.form_of(legs, sites).is_some()
     }
 
-    /// The number of the form that iterations of these take, if any does.
-    pub(crate) fn form_of(legs: &Legs<T>, [product, step]: [&Site<T>; 2]) -> Option<usize> {
+    /// The number of the form that does that, if any does.
+    pub(crate) fn form_of(&self, legs: &Legs<T>, [product, step]: [&Site<T>; 2]) -> Option<usize> {
         let bytes = product.stats.call_bytes + step.stats.call_bytes;
-        legs.forms.iter().position(|form| bytes <= form.most_bytes)
+        let wholly = self.is_the_devices(product) && self.is_the_devices(step);
+        let takes = |form: &Form| wholly && bytes <= form.most_bytes;
+        legs.forms.iter().position(takes)
     }
 
     /// Starts a leg, of the next calls of `product` and `step`, until the state says stop; returns
@@ -204,8 +204,7 @@ impl<T: Real> Engine<T> {
         [product, step]: [&mut Site<T>; 2],
         leg: Leg<'_, T>,
     ) -> Result<bool> {
-        let takes = self.takes_leg(legs, [product, step]);
-        let form = Self::form_of(legs, [product, step]).filter(|_| takes);
+        let form = self.form_of(legs, [product, step]);
         let before = leg.before.unwrap_or(step);
         let sums = [(before, 0), (&*product, 0)];
         let done = self.done_by_device(&sums[..1 + usize::from(leg.multiplied)]);

@@ -12,7 +12,7 @@ use crate::node::memory::Arg;
 use crate::node::{Buffer, Device};
 
 /// One kernel of legs.
-pub(in crate::split) struct Form {
+pub(super) struct Form {
     pub kernel: ClKernel,
     /// How many run at once.
     pub groups: usize,

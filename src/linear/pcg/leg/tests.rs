@@ -160,7 +160,7 @@ fn solves<T: Real>(
             false => &[f64::INFINITY],
         };
         assert_eq!(legs.most_bytes(), most);
-        let form = Engine::form_of(legs, [&solver.product, &solver.step]);
+        let form = engine.form_of(legs, [&solver.product, &solver.step]);
         assert_eq!(form, Some(usize::from(same && a.rows > MANY)));
         assert!(same || !(MANY..1_000_000).contains(&a.rows));
     }
