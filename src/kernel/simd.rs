@@ -6,7 +6,8 @@
 /// source.
 ///
 /// What is compiled for an instruction set is not generic: it is compiled with this crate, not again with
-/// each that uses it. (All tests, by two cores: 3 min 18 s for 4 min 59.)
+/// each that uses it. (`cargo test --no-run --features mpi`, as `.ci/run` sets it up, by two cores: 3 min
+/// 18 s for 4 min 59.)
 ///
 /// After `readings`, AVX-512 has a path of its own for each [`Reading`](crate::kernel::reading::Reading)
 /// of the first matrix.
