@@ -22,14 +22,14 @@
 #endif
 #define COMPUTED(to, e, first)                                                \
     {                                                                         \
-        const realv own = LOAD(a_val, e);                                     \
+        const realv own = REPEAT(a, e);                                     \
         realv t = (realv)(0);                                                 \
         SUM_(t, e)                                                            \
         STORE(to, (e) - (first), own + t);                                    \
     }
 #define MULTIPLIED(i, values, first)                                          \
     {                                                                         \
-        realv s0 = LOAD(b0, i), s1 = LOAD(b1, i), s2 = LOAD(b2, i);           \
+        realv s0 = REPEAT(b0, i), s1 = REPEAT(b1, i), s2 = REPEAT(b2, i);     \
         EACH_ENTRY(e, a, i, {                                                 \
             OWN_VALUE(v, values, e, first)                                    \
             s0 = fma(v, GATHER(x0, e), s0);                                   \
@@ -41,10 +41,9 @@
         STORE(y2, i, s2);                                                     \
     }
 __kernel void convect_kernel(__global REAL *y0, __global REAL *y1, __global REAL *y2,
-                             __global const REAL *b0, __global const REAL *b1,
-                             __global const REAL *b2, __global const REAL *x0,
-                             __global const REAL *x1, __global const REAL *x2,
-                             __global const REAL *phi, MATRIX(a), __global const REAL *a_val,
+                             REPEATED(b0), REPEATED(b1), REPEATED(b2), REPEATED(a),
+                             __global const REAL *x0, __global const REAL *x1,
+                             __global const REAL *x2, __global const REAL *phi, MATRIX(a),
                              MATRIX(c), __global const REAL *c_val) {
 #if ITEM == VECTOR
     __local REAL all[BLOCK / SLICE * ELEMENTS];

@@ -1,5 +1,5 @@
 /* psi <- base + sum_k A_k u_k + sum_k B_k n_k */
-__kernel void face_flux_kernel(__global REAL *psi, __global const REAL *base,
+__kernel void face_flux_kernel(__global REAL *psi, REPEATED(base),
                                __global const REAL *u0, __global const REAL *u1,
                                __global const REAL *u2, __global const REAL *n0,
                                __global const REAL *n1, __global const REAL *n2, MATRIX(a),
@@ -7,7 +7,7 @@ __kernel void face_flux_kernel(__global REAL *psi, __global const REAL *base,
                                __global const REAL *a2, MATRIX(b), __global const REAL *b0,
                                __global const REAL *b1, __global const REAL *b2) {
     EACH_ROW(i) {
-        realv s = LOAD(base, i);
+        realv s = REPEAT(base, i);
         EACH_ENTRY(e, a, i, {
             s = fma(VALUE(a0, e), GATHER(u0, e), s);
             s = fma(VALUE(a1, e), GATHER(u1, e), s);

@@ -4,15 +4,15 @@ __kernel void gradient_correct_kernel(
     __global REAL *u0, __global REAL *u1, __global REAL *u2, __global REAL *g0,
     __global REAL *g1, __global REAL *g2, __global REAL *sum, __global REAL *largest,
     __global const REAL *s0, __global const REAL *s1, __global const REAL *s2,
-    __global const REAL *base0, __global const REAL *base1, __global const REAL *base2,
-    __global const REAL *w, __global const REAL *p, __global const REAL *q, MATRIX(a),
+    REPEATED(base0), REPEATED(base1), REPEATED(base2), REPEATED(w),
+    __global const REAL *p, __global const REAL *q, MATRIX(a),
     __global const REAL *a0, __global const REAL *a1, __global const REAL *a2, MATRIX(b),
     __global const REAL *b0, __global const REAL *b1, __global const REAL *b2, const REAL dt) {
     REDUCTION(s);
     REDUCTION(m);
     EACH_ROW(i) {
         const realv v0 = LOAD(s0, i), v1 = LOAD(s1, i), v2 = LOAD(s2, i);
-        realv t0 = LOAD(base0, i), t1 = LOAD(base1, i), t2 = LOAD(base2, i);
+        realv t0 = REPEAT(base0, i), t1 = REPEAT(base1, i), t2 = REPEAT(base2, i);
         EACH_ENTRY(e, a, i, {
             const realv x = GATHER(p, e);
             t0 = fma(VALUE(a0, e), x, t0);
@@ -35,7 +35,7 @@ __kernel void gradient_correct_kernel(
         STORE(u1, i, t1);
         STORE(u2, i, t2);
         t0 = fma(t0, t0, fma(t1, t1, t2 * t2));
-        ADD(s, i, LOAD(w, i) * t0);
+        ADD(s, i, REPEAT(w, i) * t0);
         MAXIMUM(m, i, t0);
     }
     FINISH_SUM_AND_MAXIMUM(sum, s, largest, m)

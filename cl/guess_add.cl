@@ -3,7 +3,7 @@
 __kernel void guess_add_kernel(__global REAL *y, __global REAL *t, __global REAL *d,
                                __global REAL *e, __global REAL *sum, __global const REAL *d0,
                                __global const REAL *e0, __global const REAL *d1,
-                               __global const REAL *e1, __global const REAL *k,
+                               __global const REAL *e1, REPEATED(k),
                                __global const REAL *state) {
     const REAL c0 = state[0], c1 = state[1], c = state[2];
     if (state[3] == 0)
@@ -18,7 +18,7 @@ __kernel void guess_add_kernel(__global REAL *y, __global REAL *t, __global REAL
         STORE(t, i, next);
         STORE(d, i, v);
         STORE(e, i, w);
-        next = LOAD(k, i) * next;
+        next = REPEAT(k, i) * next;
         ADD(s, i, next * next);
     }
     FINISH_SUM(sum, s)

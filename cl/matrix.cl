@@ -23,6 +23,10 @@ typedef PASTE(REAL, 16) Same_;
 typedef PASTE(REAL, 8) Same_;
 #define BITS_ ulong
 #endif
+/* A vector of which like slices are stored once, and its rows i .. i + VECTOR. */
+#define REPEATED(w) __global const uint *PASTE(w, _at), __global const REAL *PASTE(w, _kinds)
+#define REPEAT(w, i)                                                                              \
+    LOAD(PASTE(w, _kinds), PASTE(w, _at)[(i) / SLICE] + (Row_number)(i) % SLICE)
 #define OWN_VALUE(v, p, e, first)                                                                 \
     Entry PASTE(v, _at) = e;                                                                      \
     PASTE(v, _at).value -= first;                                                                 \

@@ -14,16 +14,15 @@
         PRODUCTS(a, u, p0, p1, d)                                              \
         PRODUCTS(b, n, q0, q1, d)                                              \
         const realv j = p1 + q1;                                               \
-        const realv c = fma(-flux, p0 + q0, LOAD(base, i));                    \
+        const realv c = fma(-flux, p0 + q0, REPEAT(base, i));                    \
         STORE(f, i, fma((realv)(nu), d, fma((realv)(theta) * size, j, c)));    \
         skew = fma(q0, p1, skew);                                              \
         jump = fma(j, p1, jump);                                               \
     }
 __kernel void momentum_flux_kernel(
     __global REAL *f0, __global REAL *f1, __global REAL *f2, __global REAL *skew_sum,
-    __global REAL *jump_sum, __global const REAL *phi, __global const REAL *base0,
-    __global const REAL *base1, __global const REAL *base2, __global const REAL *u0,
-    __global const REAL *u1, __global const REAL *u2, __global const REAL *n0,
+    __global REAL *jump_sum, __global const REAL *phi, REPEATED(base0), REPEATED(base1),
+    REPEATED(base2), __global const REAL *u0, __global const REAL *u1, __global const REAL *u2, __global const REAL *n0,
     __global const REAL *n1, __global const REAL *n2, MATRIX(a), __global const REAL *a0,
     __global const REAL *a1, __global const REAL *a2, MATRIX(b), __global const REAL *b0,
     __global const REAL *b1, __global const REAL *b2, const REAL theta, const REAL nu) {

@@ -2,7 +2,7 @@
    w net */
 __kernel void monitor_kernel(__global REAL *rate_sum, __global REAL *rate_max,
                              __global REAL *net_sum, __global REAL *div_max,
-                             __global const REAL *w, __global const REAL *phi, MATRIX(m),
+                             REPEATED(w), __global const REAL *phi, MATRIX(m),
                              ONE_PLANE(m)) {
     REDUCTION(s);
     REDUCTION(t);
@@ -16,7 +16,7 @@ __kernel void monitor_kernel(__global REAL *rate_sum, __global REAL *rate_max,
             through = fma(fabs(sign), fabs(x), through);
             net = fma(sign, x, net);
         })
-        const realv c = LOAD(w, i), rate = c * ((realv)(0.5f) * through);
+        const realv c = REPEAT(w, i), rate = c * ((realv)(0.5f) * through);
         net = fabs(net);
         ADD(s, i, rate);
         MAXIMUM(t, i, rate);

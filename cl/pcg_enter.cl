@@ -2,14 +2,13 @@
 __kernel void pcg_enter_kernel(__global REAL *f, __global REAL *y, __global REAL *square,
                                __global REAL *sum,
                                __global const REAL *b, __global const REAL *x,
-                               __global const REAL *s, __global const REAL *d, const REAL m,
-                               const REAL k) {
+                               REPEATED(s), REPEATED(d), const REAL m, const REAL k) {
     REDUCTION(t);
     REDUCTION(u);
     EACH_ROW(i) {
-        const realv v = LOAD(s, i) * ((realv)(k) * (LOAD(b, i) - (realv)(m))), w = LOAD(d, i) * v;
+        const realv v = REPEAT(s, i) * ((realv)(k) * (LOAD(b, i) - (realv)(m))), w = REPEAT(d, i) * v;
         STORE(f, i, v);
-        STORE(y, i, LOAD(d, i) * ((realv)(k) * LOAD(x, i)));
+        STORE(y, i, REPEAT(d, i) * ((realv)(k) * LOAD(x, i)));
         ADD(t, i, w * w);
         ADD(u, i, w);
     }

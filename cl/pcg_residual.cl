@@ -3,8 +3,8 @@
    gives y twice. */
 __kernel void pcg_residual_kernel(__global REAL *t, __global REAL *tt, __global REAL *mm,
                                   __global const REAL *f, __global const REAL *y,
-                                  __global const REAL *d, __global const REAL *x, MATRIX(a),
-                                  ONE_PLANE(a), const REAL share) {
+                                  REPEATED(d), __global const REAL *x, MATRIX(a), ONE_PLANE(a),
+                                  const REAL share) {
     REDUCTION(u);
     REDUCTION(v);
     EACH_ROW(i) {
@@ -17,8 +17,8 @@ __kernel void pcg_residual_kernel(__global REAL *t, __global REAL *tt, __global 
         })
         s = LOAD(f, i) - s;
         STORE(t, i, s);
-        s = LOAD(d, i) * s;
-        m = LOAD(d, i) * (fabs(LOAD(f, i)) + m);
+        s = REPEAT(d, i) * s;
+        m = REPEAT(d, i) * (fabs(LOAD(f, i)) + m);
         ADD(u, i, s * s);
         ADD(v, i, m * m);
     }

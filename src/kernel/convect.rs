@@ -1,16 +1,18 @@
 //! `y_k <- b_k + A' x_k`, k = 0, 1, 2, where element e of `A'` is `a_e + (C phi)_e`: convection and
 //! diffusion (thesis section 2.3, equation 2.10) by a matrix that is never stored. C has a row for each
-//! element of A: see [`Sell::by_element`](crate::sparse::Sell::by_element). 7 flops and 8 bytes per entry
-//! of A, 2 flops per entry of C, 72 bytes per row (fp64). A product that stores `A'` and one that reads it
-//! move 16 bytes more of each element: 112 of a row of a box. (Each also counts phi, and C as it is stored.)
+//! element of A: see [`Sell::by_element`](crate::sparse::Sell::by_element). 7 flops per entry of A, 2 of
+//! C, 48 bytes per row (fp64), phi, C and the repeated vectors as they are stored: of like cells next to
+//! nothing, else 8 bytes of each entry of A and 24 of a row. A product that stores `A'` and one that reads it
+//! move 16 bytes more of each element: 112 of a row of a box.
 
 use super::elements::ELEMENTS;
-use super::group::{Group, WIDTH};
-use super::mat::{Products, loaded, parts, zero};
-use super::stream::prefetch;
+use super::group::Group;
+use super::mat::{Products, parts, zero};
+use super::repeats::repeated;
 use super::{Flops, Kernel, Real, Rows, SLICE, Shape};
 
-/// out y_0, y_1, y_2; own b_0, b_1, b_2; gather x_0, x_1, x_2, phi; matrices A, C.
+/// out y_0, y_1, y_2; repeated b_0, b_1, b_2, a (by element); gather x_0, x_1, x_2, phi; matrices A (without
+/// values), C.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "convect",
@@ -18,9 +20,9 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         source: include_str!("../../cl/convect.cl"),
         shape: Shape {
             out: 3,
-            own: 3,
+            repeated: 4,
             gather: 4,
-            mats: &[1, 1],
+            mats: &[0, 1],
             by_element: true,
             ..Shape::NONE
         },
@@ -36,13 +38,13 @@ pub fn kernel<T: Real>() -> Kernel<T> {
 fn reference<T: Real>(r: &mut Rows<'_, T>) {
     let [a, c] = r.mats;
     for i in 0..r.n {
-        let mut s: [T; 3] = std::array::from_fn(|k| r.own[k][i]);
+        let mut s: [T; 3] = std::array::from_fn(|k| r.repeated[k].row(r.first + i));
         for (e, j) in a.row(r.first + i) {
             let mut t = T::ZERO;
             for (f, face) in c.row(e) {
                 t = c.planes[0][f].fma(r.gather[3][face], t);
             }
-            let v = a.planes[0][e] + t;
+            let v = r.repeated[3].row(e) + t;
             for k in 0..3 {
                 s[k] = v.fma(r.gather[k][j], s[k]);
             }
@@ -53,8 +55,9 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
     }
 }
 
-/// Elements of A that are asked for ahead. `couloir run` of a box of 100^3, six steps by one thread, on a
-/// Zen 4, this kernel's time without and with, in turns: 101, 110, 100, 135 and 84, 97, 107, 117 ms.
+/// Elements whose values are asked for ahead. `couloir run` of a box of 100^3, six steps by one thread, on a
+/// Zen 4, this kernel's time without and with, in turns, when each element had a value of its own: 101, 110,
+/// 100, 135 and 84, 97, 107, 117 ms.
 const AHEAD: usize = 512;
 
 /// Of a slice; groups lie in whole lines of the cache.
@@ -64,25 +67,24 @@ struct Values<T>([T; ELEMENTS]);
 /// The values of a slice stay in the first cache.
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let ([a, c], [b0, b1, b2, ..]) = (r.mats, r.own);
+    let ([a, c], [b0, b1, b2, own]) = (r.mats, r.repeated);
     let [x0, x1, x2, phi, ..] = r.gather;
     let mut values = Values([T::ZERO; ELEMENTS]);
     for i in (0..r.n).step_by(SLICE) {
         let elements = a.elements(r.first + i);
         for e in elements.clone().step_by(SLICE) {
-            for l in (0..SLICE).step_by(WIDTH) {
-                prefetch(a.planes[0], e + l + AHEAD);
-            }
+            own.fetch(e + AHEAD);
+            let constant = own.slice(e);
             let sums = c.sums(Products, [0], [phi], e, zero());
             for (at, [s]) in parts(e, sums) {
-                let v = Group::load(a.planes[0], at) + s;
+                let v = Group::load(constant, at - e) + s;
                 v.store(&mut values.0, at - elements.start);
             }
         }
         // SAFETY: the engine gives the kernel matrices of such slices alone (`fits` of split/call.rs), and
         // the rows that are read below are this slice's.
         let a = unsafe { a.with(&values.0, r.first + i) };
-        let base = loaded([b0, b1, b2], i);
+        let base = repeated([b0, b1, b2], r.first + i);
         let sums = a.sums(Products, [0], [x0, x1, x2], r.first + i, base);
         for (i, s) in parts(i, sums) {
             for (s, y) in s.into_iter().zip(&mut r.out) {

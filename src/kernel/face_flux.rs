@@ -1,10 +1,11 @@
 //! `psi <- base + sum_k A_k u_k + sum_k B_k n_k`: the flux of a velocity through faces, from cells
-//! and nodes. 6 flops and 28 bytes per entry, 16 bytes per row (fp64).
+//! and nodes. 6 flops and 28 bytes per entry, 8 bytes per row (fp64).
 
-use super::mat::{Entry, Terms, loaded, parts};
+use super::mat::{Entry, Terms, parts};
+use super::repeats::repeated;
 use super::{Flops, Kernel, Real, Rows, SLICE, Shape};
 
-/// out psi; own base; gather u_0, u_1, u_2, n_0, n_1, n_2; matrices A (3 planes, with u), B (3
+/// out psi; repeated base; gather u_0, u_1, u_2, n_0, n_1, n_2; matrices A (3 planes, with u), B (3
 /// planes, with n).
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
@@ -13,7 +14,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         source: include_str!("../../cl/face_flux.cl"),
         shape: Shape {
             out: 1,
-            own: 1,
+            repeated: 1,
             gather: 6,
             mats: &[3, 3],
             ..Shape::NONE
@@ -29,7 +30,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
 
 fn reference<T: Real>(r: &mut Rows<'_, T>) {
     for i in 0..r.n {
-        let mut s = r.own[0][i];
+        let mut s = r.repeated[0].row(r.first + i);
         for (a, x) in r.mats.iter().zip(r.gather.chunks(3)) {
             for (e, j) in a.row(r.first + i) {
                 for (plane, x) in a.planes.iter().zip(x) {
@@ -45,7 +46,7 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let ([a, b], [u0, u1, u2, n0, n1, n2]) = (r.mats, r.gather);
     for i in (0..r.n).step_by(SLICE) {
-        let base = loaded([r.own[0]], i);
+        let base = repeated([r.repeated[0]], r.first + i);
         let cells = a.sums(Through, [0, 1, 2], [u0, u1, u2], r.first + i, base);
         let sums = b.sums(Through, [0, 1, 2], [n0, n1, n2], r.first + i, cells);
         for (i, [s]) in parts(i, sums) {

@@ -1,6 +1,6 @@
 //! `y <- y + c d + c0 d0 + c1 d1`, `t <- t - c e - c0 e0 - c1 e1`, `|k t|^2`; `d` and `e` become what
 //! `y` and `t` were: a solve's first guess, its residual, and what they are to be compared with at
-//! its end (see [`guess`](crate::linear::guess)). 15 flops and 104 bytes per row (fp64). Nothing where
+//! its end (see [`guess`](crate::linear::guess)). 15 flops and 96 bytes per row (fp64). Nothing where
 //! the state says so.
 
 use super::group::{Group, Lanes, groups, slice_at, slice_at_mut, slices};
@@ -8,7 +8,7 @@ use super::guess_least::{ADDS, LENGTH};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
-/// inout y, t, d, e; reductions k t . k t; own d0, e0, d1, e1, k; state c0, c1, c, whether to add.
+/// inout y, t, d, e; reductions k t . k t; own d0, e0, d1, e1; repeated k; state c0, c1, c, whether to add.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "guess_add",
@@ -17,7 +17,8 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         shape: Shape {
             inout: 4,
             reduce: &[Reduce::Sum],
-            own: 5,
+            own: 4,
+            repeated: 1,
             state: LENGTH,
             ..Shape::NONE
         },
@@ -39,7 +40,8 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
         r.partial[0][b] = T::ZERO;
         for i in b * BLOCK..(b + 1) * BLOCK {
             let [y, t, d, e] = [0, 1, 2, 3].map(|k| r.inout[k][i]);
-            let [d0, e0, d1, e1, k] = [0, 1, 2, 3, 4].map(|k| r.own[k][i]);
+            let [d0, e0, d1, e1] = [0, 1, 2, 3].map(|k| r.own[k][i]);
+            let k = r.repeated[0].row(r.first + i);
             r.inout[0][i] = c.fma(d, c0.fma(d0, c1.fma(d1, y)));
             r.inout[1][i] = (-c).fma(e, (-c0).fma(e0, (-c1).fma(e1, t)));
             (r.inout[2][i], r.inout[3][i]) = (y, t);
@@ -51,7 +53,8 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let ([d0, e0, d1, e1, k, ..], [y, t, d, e]) = (r.own, &mut r.inout);
+    let ([d0, e0, d1, e1, ..], [k, ..]) = (r.own, r.repeated);
+    let [y, t, d, e] = &mut r.inout;
     let c = [2, 0, 1].map(|k| Group::splat(r.state[k]));
     let minus = [2, 0, 1].map(|k| Group::splat(-r.state[k]));
     if r.state[ADDS] == T::ZERO {
@@ -60,7 +63,8 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     for block in 0..r.n / BLOCK {
         let mut sum = Lanes::ZERO;
         for i in slices(block) {
-            let [d0, e0, d1, e1, k] = [d0, e0, d1, e1, k].map(|v| slice_at(v, i));
+            let [d0, e0, d1, e1] = [d0, e0, d1, e1].map(|v| slice_at(v, i));
+            let k = k.slice(r.first + i);
             let (y, t) = (slice_at_mut(y, i), slice_at_mut(t, i));
             let (d, e) = (slice_at_mut(d, i), slice_at_mut(e, i));
             for g in groups() {

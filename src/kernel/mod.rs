@@ -21,6 +21,7 @@ pub mod pcg_first;
 pub mod pcg_scalars;
 pub mod reading;
 pub mod real;
+pub mod repeats;
 pub mod rows;
 pub mod scalars;
 mod scattered;
@@ -51,6 +52,8 @@ pub const MAX_INOUT: usize = 4;
 /// See [`MAX_OUT`].
 pub const MAX_OWN: usize = 12;
 /// See [`MAX_OUT`].
+pub const MAX_REPEATED: usize = 4;
+/// See [`MAX_OUT`].
 pub const MAX_GATHER: usize = 6;
 /// See [`MAX_OUT`].
 pub const MAX_MATS: usize = 2;
@@ -69,7 +72,7 @@ pub enum Reduce {
 }
 
 /// Roles of a kernel's operands, in the order of its device arguments: out, inout, reductions,
-/// own, gather, matrices (slices, index, values of each plane), scalars, state.
+/// own, repeated (places, values), gather, matrices (slices, index, values of each plane), scalars, state.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Vectors written at the row.
@@ -80,6 +83,10 @@ pub struct Shape {
     pub reduce: &'static [Reduce],
     /// Vectors read at the row.
     pub own: usize,
+    /// Vectors read at the row of which like slices are stored once ([`Repeated`](crate::sparse::Repeated)), and
+    /// counted in bytes as they are stored; the last one, where the second matrix is one
+    /// [by element](Self::by_element), has a value of each element.
+    pub repeated: usize,
     /// Vectors read through a matrix's columns; with two matrices, the first half goes with the
     /// first one.
     pub gather: usize,
@@ -101,6 +108,7 @@ impl Shape {
         inout: 0,
         reduce: &[],
         own: 0,
+        repeated: 0,
         gather: 0,
         mats: &[],
         by_element: false,
@@ -177,5 +185,5 @@ kernels!(
     solver: axpy, dot, fsai_begin, pcg_begin, pcg_enter, pcg_leave, pcg_product, pcg_residual,
         pcg_step, spmv, spmv_add;
     step: blend, convect, energy, face_flux, gradient_correct, gspmv, guess_add, guess_learn, guess_sums,
-        kinetic, momentum_flux, monitor, predict, predicted_flux;
+        kinetic, momentum_flux, monitor, predict, predicted_flux, spmv_times;
 );

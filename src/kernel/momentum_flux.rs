@@ -1,6 +1,6 @@
 //! `F_k <- base_k - phi (a_0k + b_0k) + theta |phi| (a_1k + b_1k) + nu (a_2k + b_2k)` with `a_pk` =
 //! plane p of A times `u_k`, `b_pk` = plane p of B times `n_k`, k = 0, 1, 2: convection, upwinding
-//! and diffusion through faces. 18 flops and 28 bytes per entry, 38 flops and 56 bytes per row
+//! and diffusion through faces. 18 flops and 28 bytes per entry, 38 flops and 32 bytes per row
 //! (fp64).
 
 use super::group::{Group, Lanes, WIDTH, slices};
@@ -10,7 +10,7 @@ use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
 /// out F_0, F_1, F_2; reductions sum of `phi sum_k b_0k a_1k`, sum of `|phi| sum_k (a_1k + b_1k)
-/// a_1k`; own phi, base_0, base_1, base_2; gather u_0, u_1, u_2, n_0, n_1, n_2; matrices A (with
+/// a_1k`; own phi; repeated base_0, base_1, base_2; gather u_0, u_1, u_2, n_0, n_1, n_2; matrices A (with
 /// u), B (with n), planes 0 mean, 1 jump, 2 diffusion; scalars theta, nu.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
@@ -20,7 +20,8 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         shape: Shape {
             out: 3,
             reduce: &[Reduce::Sum, Reduce::Sum],
-            own: 4,
+            own: 1,
+            repeated: 3,
             gather: 6,
             mats: &[3, 3],
             scalars: 2,
@@ -56,7 +57,7 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
                     }
                 }
                 let [[a0, a1, _], [b0, b1, diffusion]] = c;
-                let convection = (-phi).fma(a0 + b0, r.own[1 + k][i]);
+                let convection = (-phi).fma(a0 + b0, r.repeated[k].row(r.first + i));
                 let upwind = (theta * phi.abs()).fma(a1 + b1, convection);
                 r.out[k][i] = nu.fma(diffusion, upwind);
                 skew = b0.fma(a1, skew);
@@ -73,12 +74,14 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let ([a, b], [u0, u1, u2, n0, n1, n2], own) = (r.mats, r.gather, r.own);
+    let [base0, base1, base2, ..] = r.repeated;
     let (theta, nu) = (Group::splat(r.scalars[0]), Group::splat(r.scalars[1]));
     let planes = [0, 1, 2];
     for block in 0..r.n / BLOCK {
         let (mut skews, mut jumps) = (Lanes::ZERO, Lanes::ZERO);
         for i in slices(block) {
             let (a, b) = (Slice::new(a, [u0, u1, u2], r.first + i), Slice::new(b, [n0, n1, n2], r.first + i));
+            let base = [base0, base1, base2].map(|b| b.slice(r.first + i));
             for g in 0..GROUPS {
                 let i = i + g * WIDTH;
                 let phi = Group::load(own[0], i);
@@ -88,7 +91,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
                 for k in 0..3 {
                     let [a0, a1, d] = a.group(Products, planes, [k], g, [Group::ZERO; 3]);
                     let [b0, b1, d] = b.group(Products, planes, [k], g, [Group::ZERO, Group::ZERO, d]);
-                    let f = (-phi).fma(a0 + b0, Group::load(own[1 + k], i));
+                    let f = (-phi).fma(a0 + b0, Group::load(base[k], g * WIDTH));
                     let f = (theta * phi.abs()).fma(a1 + b1, f);
                     nu.fma(d, f).put(r.out[k], i, r.stream);
                     skew = b0.fma(a1, skew);

@@ -1,5 +1,5 @@
 //! Courant rates `rate_c = w_c/2 sum_f |m_cf phi_f|` and divergences `w_c |sum_f m_cf phi_f|` of the
-//! cells, for the log: 4 flops and 12 bytes per entry, 4 flops and 8 bytes per row (fp64).
+//! cells, for the log: 4 flops and 12 bytes per entry, 4 flops per row (fp64).
 
 use super::group::{Group, Lanes, slices};
 use super::mat::{Entry, Terms, parts, zero};
@@ -7,7 +7,7 @@ use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
 /// reductions sum of rates, largest rate, sum of `|M phi|` (not divided by volumes), largest
-/// divergence; own w (inverse volumes, not negative); gather phi (fluxes); matrix M (entries +1,
+/// divergence; repeated w (inverse volumes, not negative); gather phi (fluxes); matrix M (entries +1,
 /// -1).
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
@@ -16,7 +16,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         source: include_str!("../../cl/monitor.cl"),
         shape: Shape {
             reduce: &[Reduce::Sum, Reduce::Max, Reduce::Sum, Reduce::Max],
-            own: 1,
+            repeated: 1,
             gather: 1,
             mats: &[1],
             ..Shape::NONE
@@ -41,11 +41,12 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
                 through = v.abs().fma(phi.abs(), through);
                 net = v.fma(phi, net);
             }
-            let rate = r.own[0][i] * (T::of(0.5) * through);
+            let w = r.repeated[0].row(r.first + i);
+            let rate = w * (T::of(0.5) * through);
             sum = sum + rate;
             largest = largest.max(rate);
             residual = residual + net.abs();
-            divergence = divergence.max(r.own[0][i] * net.abs());
+            divergence = divergence.max(w * net.abs());
         }
         r.partial[0][b] = sum;
         r.partial[1][b] = largest;
@@ -56,20 +57,21 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let (m, phi, w) = (r.mats[0], r.gather[0], r.own[0]);
+    let (m, phi, w) = (r.mats[0], r.gather[0], r.repeated[0]);
     let half = Group::splat(T::of(0.5));
     for b in 0..r.n / BLOCK {
         let (mut sum, mut largest) = (Lanes::ZERO, Lanes::ZERO);
         let (mut residual, mut divergence) = (Lanes::ZERO, Lanes::ZERO);
         for i in slices(b) {
             let sums = m.sums(ThroughAndNet, [0], [phi], r.first + i, zero());
-            for (i, [through, net]) in parts(i, sums) {
-                let w = Group::load(w, i);
+            let w = w.slice(r.first + i);
+            for (g, [through, net]) in parts(0, sums) {
+                let w = Group::load(w, g);
                 let rate = w * (half * through);
-                sum.add(i, rate);
-                largest.maximum(i, rate);
-                residual.add(i, net.abs());
-                divergence.maximum(i, w * net.abs());
+                sum.add(g, rate);
+                largest.maximum(g, rate);
+                residual.add(g, net.abs());
+                divergence.maximum(g, w * net.abs());
             }
         }
         r.partial[0][b] = sum.sum();

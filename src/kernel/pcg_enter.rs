@@ -1,12 +1,12 @@
 //! `f <- s k (b - m)`, `y <- d k x`, `|d f|^2` and the sum of d f: into the system scaled to unit
 //! diagonal, d the root of the diagonal, s = 1/d, and k a unit in which squares are numbers. 9 flops
-//! and 48 bytes per row (fp64).
+//! and 32 bytes per row (fp64).
 
 use super::group::{Group, Lanes, groups, slice_at, slice_at_mut, slices};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
-/// out f, y; reductions d f . d f, d f; own b, x, s, d; scalars m, k.
+/// out f, y; reductions d f . d f, d f; own b, x; repeated s, d; scalars m, k.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "pcg_enter",
@@ -15,7 +15,8 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         shape: Shape {
             out: 2,
             reduce: &[Reduce::Sum, Reduce::Sum],
-            own: 4,
+            own: 2,
+            repeated: 2,
             scalars: 2,
             ..Shape::NONE
         },
@@ -33,10 +34,11 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
     for b in 0..r.n / BLOCK {
         (r.partial[0][b], r.partial[1][b]) = (T::ZERO, T::ZERO);
         for i in b * BLOCK..(b + 1) * BLOCK {
-            let f = r.own[2][i] * (k * (r.own[0][i] - m));
+            let [s, d] = [0, 1].map(|k| r.repeated[k].row(r.first + i));
+            let f = s * (k * (r.own[0][i] - m));
             r.out[0][i] = f;
-            r.out[1][i] = r.own[3][i] * (k * r.own[1][i]);
-            let w = r.own[3][i] * f;
+            r.out[1][i] = d * (k * r.own[1][i]);
+            let w = d * f;
             r.partial[0][b] = r.partial[0][b] + w * w;
             r.partial[1][b] = r.partial[1][b] + w;
         }
@@ -45,12 +47,13 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let ([b, x, s, d, ..], [f, y, ..]) = (r.own, &mut r.out);
+    let ([b, x, ..], [s, d, ..], [f, y, ..]) = (r.own, r.repeated, &mut r.out);
     let (m, k) = (Group::splat(r.scalars[0]), Group::splat(r.scalars[1]));
     for block in 0..r.n / BLOCK {
         let (mut square, mut sum) = (Lanes::ZERO, Lanes::ZERO);
         for i in slices(block) {
-            let [b, x, s, d] = [slice_at(b, i), slice_at(x, i), slice_at(s, i), slice_at(d, i)];
+            let (b, x) = (slice_at(b, i), slice_at(x, i));
+            let (s, d) = (s.slice(r.first + i), d.slice(r.first + i));
             let (f, y) = (slice_at_mut(f, i), slice_at_mut(y, i));
             for g in groups() {
                 let v = Group::load(s, g) * (k * (Group::load(b, g) - m));

@@ -1,14 +1,14 @@
 //! `t <- f - (c y + A y)`, `|d t|^2`, and the size of what was added up, `|d m|^2` with
 //! `m = |f| + |c y| + |A| |y|`: the true residual of the system scaled to a diagonal of c, in the
 //! norm of the system before, and what round-off can leave of it. 4 flops per entry and 12 per row;
-//! 12 bytes per entry and 32 per row (fp64).
+//! 12 bytes per entry and 24 per row (fp64).
 
 use super::group::{Group, Lanes, slices};
 use super::mat::{Entry, Terms, loaded, parts};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
-/// out t; reductions d t . d t, d m . d m; own f, y, d; gather y (the same buffer); matrix A, the
+/// out t; reductions d t . d t, d m . d m; own f, y; repeated d; gather y (the same buffer); matrix A, the
 /// entries beside the diagonal; scalars c.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
@@ -18,7 +18,8 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         shape: Shape {
             out: 1,
             reduce: &[Reduce::Sum, Reduce::Sum],
-            own: 3,
+            own: 2,
+            repeated: 1,
             gather: 1,
             mats: &[1],
             scalars: 1,
@@ -38,7 +39,7 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
     for b in 0..r.n / BLOCK {
         (r.partial[0][b], r.partial[1][b]) = (T::ZERO, T::ZERO);
         for i in b * BLOCK..(b + 1) * BLOCK {
-            let (f, y, d) = (r.own[0][i], r.own[1][i], r.own[2][i]);
+            let (f, y, d) = (r.own[0][i], r.own[1][i], r.repeated[0].row(r.first + i));
             let (mut s, mut m) = (share * y, (share * y).abs());
             for (e, j) in a.row(r.first + i) {
                 let (c, x) = (a.planes[0][e], r.gather[0][j]);
@@ -55,7 +56,7 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let (a, x, [f, y, d, ..], t) = (r.mats[0], r.gather[0], r.own, &mut *r.out[0]);
+    let (a, x, [f, y, ..], t) = (r.mats[0], r.gather[0], r.own, &mut *r.out[0]);
     let share = Group::splat(r.scalars[0]);
     for b in 0..r.n / BLOCK {
         let (mut tt, mut mm) = (Lanes::ZERO, Lanes::ZERO);
@@ -66,8 +67,9 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
                 *m = s.abs();
             }
             let sums = a.sums(SumAndSize, [0], [x], r.first + i, start);
+            let (d, first) = (r.repeated[0].slice(r.first + i), i);
             for (i, [s, m]) in parts(i, sums) {
-                let (f, d) = (Group::load(f, i), Group::load(d, i));
+                let (f, d) = (Group::load(f, i), Group::load(d, i - first));
                 let s = f - s;
                 s.put(t, i, r.stream);
                 let (s, m) = (d * s, d * (f.abs() + m));

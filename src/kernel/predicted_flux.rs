@@ -1,12 +1,13 @@
 //! `psi <- base + sum_k A_k u_k + c (A_3 p)`: the flux of a velocity through faces, and of the
 //! pressure gradient that it was predicted with, to be replaced by the compact one. 8 flops and 36
-//! bytes per entry, 2 flops and 16 bytes per row (fp64).
+//! bytes per entry, 2 flops and 8 bytes per row (fp64).
 
 use super::group::Group;
-use super::mat::{Entry, Terms, loaded, parts};
+use super::mat::{Entry, Terms, parts};
+use super::repeats::repeated;
 use super::{Flops, Kernel, Real, Rows, SLICE, Shape};
 
-/// out psi; own base; gather u_0, u_1, u_2, p; matrix A (4 planes); scalars c.
+/// out psi; repeated base; gather u_0, u_1, u_2, p; matrix A (4 planes); scalars c.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "predicted_flux",
@@ -14,7 +15,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         source: include_str!("../../cl/predicted_flux.cl"),
         shape: Shape {
             out: 1,
-            own: 1,
+            repeated: 1,
             gather: 4,
             mats: &[4],
             scalars: 1,
@@ -32,7 +33,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
 fn reference<T: Real>(r: &mut Rows<'_, T>) {
     let ([a, ..], x) = (r.mats, r.gather);
     for i in 0..r.n {
-        let (mut s, mut t) = (r.own[0][i], T::ZERO);
+        let (mut s, mut t) = (r.repeated[0].row(r.first + i), T::ZERO);
         for (e, j) in a.row(r.first + i) {
             for k in 0..3 {
                 s = a.planes[k][e].fma(x[k][j], s);
@@ -45,10 +46,11 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let ([a, ..], [u0, u1, u2, p, ..]) = (r.mats, r.gather);
+    let ([a, ..], [base, ..]) = (r.mats, r.repeated);
+    let [u0, u1, u2, p, ..] = r.gather;
     let c = Group::splat(r.scalars[0]);
     for i in (0..r.n).step_by(SLICE) {
-        let mut start = loaded([r.own[0], r.own[0]], i);
+        let mut start = repeated([base, base], r.first + i);
         for [_, t] in &mut start {
             *t = Group::ZERO;
         }

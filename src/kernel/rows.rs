@@ -1,7 +1,11 @@
 //! What a kernel's CPU code sees: a range of rows of each operand.
 
 pub use super::group::WIDTH;
-use super::{MAX_GATHER, MAX_INOUT, MAX_MATS, MAX_OUT, MAX_OWN, MAX_REDUCTIONS, Mat, Real, Reduce};
+use super::repeats::Repeats;
+use super::{
+    MAX_GATHER, MAX_INOUT, MAX_MATS, MAX_OUT, MAX_OWN, MAX_REDUCTIONS, MAX_REPEATED, Mat, Real,
+    Reduce,
+};
 
 /// Operands restricted to `n` rows from `first` on (both multiples of [`BLOCK`](crate::node::BLOCK)); unused roles
 /// are empty.
@@ -18,6 +22,8 @@ pub struct Rows<'a, T: Real> {
     pub partial: [&'a mut [T]; MAX_REDUCTIONS],
     /// Read: index 0 is row `first`.
     pub own: [&'a [T]; MAX_OWN],
+    /// Read, rows by global number.
+    pub repeated: [Repeats<'a, T>; MAX_REPEATED],
     /// Read at any row: index 0 is row 0.
     pub gather: [&'a [T]; MAX_GATHER],
     /// Matrices, rows by global number.

@@ -2,6 +2,7 @@
 
 use bytemuck::{cast_slice, cast_slice_mut};
 
+use super::repeats::Repeats;
 use super::{Mat, Real, Rows};
 
 /// The arithmetic of a type that wraps a number.
@@ -73,6 +74,10 @@ pub fn rows_as<'a, T: Real, W: Real>(rows: &'a mut Rows<'_, T>) -> Rows<'a, W> {
         inout: rows.inout.each_mut().map(|x| cast_slice_mut(x)),
         partial: rows.partial.each_mut().map(|x| cast_slice_mut(x)),
         own: rows.own.map(cast_slice),
+        repeated: rows.repeated.map(|v| Repeats {
+            at: v.at,
+            values: cast_slice(v.values),
+        }),
         gather: rows.gather.map(cast_slice),
         mats: rows.mats.map(|a| Mat {
             cols: a.cols,

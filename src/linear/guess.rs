@@ -17,6 +17,7 @@ use crate::Result;
 use crate::kernel::guess_least::{self, Known, LENGTH, Row, STEPS};
 use crate::kernel::{self, MAX_REDUCTIONS, Real};
 use crate::node::Buffer;
+use crate::sparse::Repeated;
 use crate::split::{Asked, Engine, Operands, Place, Rule, Site};
 
 /// By how many times the precision a step's energy is to leave that along the others, as far as sums
@@ -206,12 +207,13 @@ impl<T: Real> Guess<T> {
         &mut self,
         engine: &Engine<T>,
         [y, t]: [&mut Buffer<T>; 2],
-        root: &Buffer<T>,
+        root: &Repeated<T>,
     ) -> Result<()> {
         let [a, b, last] = &mut self.pairs;
         let o = Operands {
             inout: &mut [y, t, &mut last.d, &mut last.e],
-            own: &[&a.d, &a.e, &b.d, &b.e, root],
+            own: &[&a.d, &a.e, &b.d, &b.e],
+            repeated: &[root],
             state: Some(&self.choice),
             ..Operands::default()
         };

@@ -13,7 +13,7 @@ use crate::Result;
 use crate::cluster::Halo;
 use crate::kernel;
 use crate::node::Buffer;
-use crate::sparse::{Csr, Sell};
+use crate::sparse::{Csr, Repeated, Sell};
 use crate::split::{Convert, Engine, Operands, Place, Site};
 
 /// By how much the inner iterations reduce the residual before it is computed anew: 0.03 to 0.3
@@ -35,6 +35,8 @@ pub struct Refine {
     singular: bool,
     /// One on rows, zero on padding.
     ones: Buffer<f64>,
+    /// The same for the guess, whose norms are plain ones here.
+    root: Repeated<f64>,
     r: Buffer<f64>,
     /// The residual and the correction in single precision, times `2^k`.
     inner_r: Buffer<f32>,
@@ -79,6 +81,7 @@ impl Refine {
             rows: engine.comm().sum(n as f64)?.max(1.0),
             singular,
             ones: node.buffer_from(&vec![1.0; n])?,
+            root: Repeated::new(node, &vec![1.0; n])?,
             r: node.buffer(n)?,
             inner_r: single.node.buffer(n)?,
             inner_d: single.node.buffer(n)?,
@@ -204,7 +207,7 @@ impl Refine {
         if !guess.projected(engine)? {
             return Ok(rr);
         }
-        guess.add(engine, [x, &mut self.r], &self.ones)?;
+        guess.add(engine, [x, &mut self.r], &self.root)?;
         let [added] = engine.reductions([guess.added()])?;
         Ok(added[0])
     }
@@ -260,6 +263,7 @@ impl Refine {
     /// Bytes copied between host and device so far.
     pub fn copied_bytes(&self) -> u64 {
         self.ones.copied_bytes()
+            + self.root.copied_bytes()
             + self.r.copied_bytes()
             + self.inner_r.copied_bytes()
             + self.inner_d.copied_bytes()

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::cluster::{Halo, Reach};
 use crate::kernel::{self, Real};
 use crate::node::Buffer;
-use crate::sparse::{Csr, Sell};
+use crate::sparse::{Csr, Repeated, Sell};
 use crate::split::{Engine, Operands, Place, Site};
 
 /// By how much squares are to be larger than the least number.
@@ -30,8 +30,8 @@ pub(super) struct System<T: Real> {
     /// Rows of all ranks.
     pub rows: f64,
     /// Root of the diagonal, and one over it (zero where there is none).
-    pub root: Buffer<T>,
-    inverse: Buffer<T>,
+    pub root: Repeated<T>,
+    inverse: Repeated<T>,
     /// What x and b are multiplied by.
     pub unit: f64,
     /// One on rows, zero on padding.
@@ -105,8 +105,7 @@ impl<T: Real> System<T> {
             let beside = unit.row(i).filter(|&(j, _)| j != i);
             row.extend(beside.map(|(j, v)| (j as u32, v)));
         });
-        let root_t: Vec<T> = root.iter().map(|&d| T::of(d)).collect();
-        let inverse: Vec<T> = root.iter().map(|&d| T::of(over(d))).collect();
+        let inverse: Vec<f64> = root.iter().map(|&d| over(d)).collect();
         let beside = Sell::fixed(node, &beside)?;
         let mut check = engine.site(kernel::pcg_residual::kernel(), &name("residual"), n)?;
         engine.keep_border(&mut check, halo, &beside);
@@ -116,8 +115,8 @@ impl<T: Real> System<T> {
             halo: Rc::clone(halo),
             singular,
             rows: engine.comm().sum(n as f64)?.max(1.0),
-            root: node.buffer_from(&root_t)?,
-            inverse: node.buffer_from(&inverse)?,
+            root: Repeated::new(node, root)?,
+            inverse: Repeated::new(node, &inverse)?,
             unit: 1.0,
             ones: node.buffer_from(&vec![T::of(1.0); n])?,
             f: node.buffer(n)?,
@@ -167,7 +166,8 @@ impl<T: Real> System<T> {
         self.unit = unit;
         let o = Operands {
             out: &mut [&mut self.f, &mut self.y],
-            own: &[b, x, &self.inverse, &self.root],
+            own: &[b, x],
+            repeated: &[&self.inverse, &self.root],
             scalars: &[T::of(mean), T::of(unit)],
             ..Operands::default()
         };
@@ -209,7 +209,8 @@ impl<T: Real> System<T> {
         let halo = engine.exchange(&self.halo, &mut self.y)?;
         let o = Operands {
             out: &mut [t],
-            own: &[&self.f, &self.y, &self.root],
+            own: &[&self.f, &self.y],
+            repeated: &[&self.root],
             gather: &[&self.y],
             mats: &[&self.beside],
             scalars: &[T::of(self.share)],
@@ -223,7 +224,8 @@ impl<T: Real> System<T> {
     pub fn leave(&mut self, engine: &Engine<T>, x: &mut Buffer<T>) -> Result<()> {
         let o = Operands {
             out: &mut [x],
-            own: &[&self.y, &self.inverse],
+            own: &[&self.y],
+            repeated: &[&self.inverse],
             scalars: &[T::of(1.0 / self.unit)],
             ..Operands::default()
         };
@@ -250,7 +252,9 @@ impl<T: Real> System<T> {
 
     /// Bytes copied between host and device so far.
     pub fn copied_bytes(&self) -> u64 {
-        let own = [&self.root, &self.inverse, &self.ones, &self.f, &self.y];
-        own.iter().map(|b| b.copied_bytes()).sum()
+        let own = [&self.ones, &self.f, &self.y];
+        own.iter().map(|b| b.copied_bytes()).sum::<u64>()
+            + self.root.copied_bytes()
+            + self.inverse.copied_bytes()
     }
 }

@@ -76,6 +76,7 @@ pub(super) fn fits<T: Real>(site: &Site<T>, o: &Operands<'_, '_, T>) -> Result<(
     let counts = o.out.len() == s.out
         && o.inout.len() == s.inout
         && o.own.len() == s.own
+        && o.repeated.len() == s.repeated
         && o.gather.len() == s.gather
         && o.mats.len() == s.mats.len()
         && o.mats
@@ -90,6 +91,11 @@ pub(super) fn fits<T: Real>(site: &Site<T>, o: &Operands<'_, '_, T>) -> Result<(
         .chain(o.inout.iter())
         .all(|b| b.rows() == site.rows)
         && o.own.iter().all(|b| b.rows() == site.rows)
+        && (o
+            .repeated
+            .iter()
+            .take(s.repeated - usize::from(s.by_element)))
+        .all(|b| b.rows() == site.rows)
         && o.mats
             .iter()
             .take(if s.by_element { 1 } else { MAX_MATS })
@@ -101,7 +107,11 @@ pub(super) fn fits<T: Real>(site: &Site<T>, o: &Operands<'_, '_, T>) -> Result<(
     // No halo: which elements' rows read one is not known to be those at the end.
     let elements = match o.mats {
         [a, c] if s.by_element => {
-            o.halo.is_none() && c.rows() == a.elements() && a.most_of_a_slice() <= ELEMENTS
+            let values = o.repeated.last().map_or(0, |v| v.len());
+            o.halo.is_none()
+                && c.rows() == a.elements()
+                && values == a.elements()
+                && a.most_of_a_slice() <= ELEMENTS
         }
         _ => !s.by_element,
     };
@@ -126,12 +136,14 @@ pub(super) fn count<T: Real>(site: &mut Site<T>, o: &Operands<'_, '_, T>) {
         .chain(o.inout.iter())
         .map(|b| b.len())
         .chain(o.own.iter().map(|b| b.len()))
+        .chain(o.repeated.iter().map(|b| b.len()))
         .chain(o.mats.iter().map(|m| m.rows()))
         .next()
         .unwrap_or(0) as f64;
     let also_gathered = |b: &&&Buffer<T>| o.gather.iter().any(|g| std::ptr::eq(*g, **b));
     let own = o.own.iter().filter(|b| !also_gathered(b)).count();
     let gathered: f64 = o.gather.iter().map(|b| b.len() as f64 * size).sum();
+    let repeated: f64 = o.repeated.iter().map(|b| b.bytes()).sum();
     let mats: f64 = o.mats.iter().map(|m| m.bytes()).sum();
     let entries: f64 = o
         .mats
@@ -140,7 +152,7 @@ pub(super) fn count<T: Real>(site: &mut Site<T>, o: &Operands<'_, '_, T>) {
         .map(|(m, f)| m.nnz() as f64 * f)
         .sum();
     let traffic = Traffic {
-        read_bytes: rows * size * own as f64 + gathered + mats,
+        read_bytes: rows * size * own as f64 + repeated + gathered + mats,
         written_bytes: rows * size * o.out.len() as f64,
         updated_bytes: rows * size * o.inout.len() as f64,
     };

@@ -6,9 +6,9 @@ mod matrix;
 use super::engine::{Engine, Operands};
 use super::site::Site;
 use crate::kernel::pcg_scalars::{LATER, PATTERN, TAKERS};
-use crate::kernel::{Kernel, MAX_REDUCTIONS, Real, Rows};
+use crate::kernel::{Kernel, MAX_REDUCTIONS, Real, Rows, SLICE};
 use crate::node::{BLOCK, Buffer, Node};
-use crate::sparse::Sell;
+use crate::sparse::{Repeated, Sell};
 use crate::{Error, Result};
 
 /// Random operands of one kernel.
@@ -17,6 +17,7 @@ pub struct Case<T: Real> {
     out: Vec<Buffer<T>>,
     inout: Vec<Buffer<T>>,
     own: Vec<Buffer<T>>,
+    repeated: Vec<Repeated<T>>,
     gather: Vec<Buffer<T>>,
     mats: Vec<Sell<T>>,
     scalars: Vec<T>,
@@ -53,24 +54,47 @@ pub fn random_case<T: Real>(
             .map(|_| node.buffer_from(&(0..len).map(|_| number(rng)).collect::<Vec<T>>()))
             .collect()
     };
+    let [out, inout, own] = [s.out, s.inout, s.own].map(|count| vectors(count, rows, &mut rng));
+    let gather = vectors(s.gather, cols, &mut rng)?;
+    let (mats, of_elements) = match s.by_element {
+        true => {
+            let made = matrix::by_element(node, rows, cols, &mut rng)?;
+            (made.mats.into(), Some(made.values))
+        }
+        false => {
+            let random = |&planes| matrix::random(node, rows, cols, planes, &mut rng);
+            (s.mats.iter().map(random).collect::<Result<_>>()?, None)
+        }
+    };
+    let by_rows = s.repeated - usize::from(of_elements.is_some());
+    let repeated = (0..by_rows).map(|_| repeated(node, rows, &mut rng));
+    let repeated = repeated.chain(of_elements.map(Ok)).collect::<Result<_>>()?;
     Ok(Case {
-        out: vectors(s.out, rows, &mut rng)?,
-        inout: vectors(s.inout, rows, &mut rng)?,
-        own: vectors(s.own, rows, &mut rng)?,
-        gather: vectors(s.gather, cols, &mut rng)?,
-        mats: match s.by_element {
-            true => matrix::by_element(node, rows, cols, &mut rng)?.into(),
-            false => {
-                let random = |&planes| matrix::random(node, rows, cols, planes, &mut rng);
-                s.mats.iter().map(random).collect::<Result<_>>()?
-            }
-        },
+        out: out?,
+        inout: inout?,
+        own: own?,
+        repeated,
+        gather,
+        mats,
         scalars: (0..s.scalars).map(|_| number(&mut rng)).collect(),
         state: (s.state > 0)
             .then(|| state(node, s.state, &mut rng))
             .transpose()?,
         kernel,
     })
+}
+
+/// Of every third slice or so the rows differ, others are one of three.
+fn repeated<T: Real>(node: &Node, rows: usize, rng: &mut fastrand::Rng) -> Result<Repeated<T>> {
+    let kinds: Vec<f64> = (0..3 * SLICE).map(|_| 2.0 * rng.f64() - 1.0).collect();
+    let mut values = Vec::with_capacity(rows + SLICE);
+    while values.len() < rows {
+        match kinds.chunks_exact(SLICE).nth(rng.usize(..4)) {
+            Some(kind) => values.extend_from_slice(kind),
+            None => values.extend((0..SLICE).map(|_| 2.0 * rng.f64() - 1.0)),
+        }
+    }
+    Repeated::new(node, &values[..rows])
 }
 
 fn number<T: Real>(rng: &mut fastrand::Rng) -> T {
@@ -108,6 +132,7 @@ impl<T: Real> Case<T> {
             inout: Default::default(),
             partial: Default::default(),
             own: Default::default(),
+            repeated: Default::default(),
             gather: Default::default(),
             mats: Default::default(),
             scalars: &self.scalars,
@@ -122,6 +147,9 @@ impl<T: Real> Case<T> {
         fill(&mut r.partial, partial.iter_mut().map(Vec::as_mut_slice));
         for (slot, b) in r.own.iter_mut().zip(&self.own) {
             *slot = b.share(0, 0)?.host;
+        }
+        for (slot, b) in r.repeated.iter_mut().zip(&self.repeated) {
+            *slot = b.view(false, true)?;
         }
         for (slot, b) in r.gather.iter_mut().zip(&self.gather) {
             *slot = b.share(0, 0)?.host;
@@ -170,6 +198,7 @@ impl<T: Real> Case<T> {
                 out: &mut self.out.iter_mut().collect::<Vec<_>>(),
                 inout: &mut self.inout.iter_mut().collect::<Vec<_>>(),
                 own: &self.own.iter().collect::<Vec<_>>(),
+                repeated: &self.repeated.iter().collect::<Vec<_>>(),
                 gather: &self.gather.iter().collect::<Vec<_>>(),
                 mats: &self.mats.iter().collect::<Vec<_>>(),
                 scalars: &self.scalars,
@@ -199,6 +228,7 @@ impl<T: Real> Case<T> {
             .chain(&self.own)
             .map(Buffer::len);
         vectors
+            .chain(self.repeated.iter().map(Repeated::len))
             .chain(self.mats.iter().map(Sell::rows))
             .next()
             .unwrap_or(0)

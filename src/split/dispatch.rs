@@ -58,6 +58,7 @@ impl<T: Real> Engine<T> {
             inout: Default::default(),
             partial: Default::default(),
             own: Default::default(),
+            repeated: Default::default(),
             gather: Default::default(),
             mats: [Mat::default(); 2],
             scalars: o.scalars,
@@ -110,6 +111,10 @@ impl<T: Real> Engine<T> {
             let s = unsafe { b.share_parts(ends) }?;
             args.push(s.device);
             *view = &s.host[..b.rows().saturating_sub(s.first).min(s.host.len())];
+        }
+        for (view, b) in call.repeated.iter_mut().zip(o.repeated) {
+            *view = b.view(device, host)?;
+            b.args().into_iter().for_each(|a| args.push(a));
         }
         for b in o.gather {
             args.push(b.arg());

@@ -18,7 +18,7 @@ use crate::cluster::{Comm, Halo, Reach};
 use crate::kernel::{self, Kernel, Real, stream};
 use crate::node::program::cache_dir;
 use crate::node::{BLOCK, Buffer, Config, DeviceChoice, Node};
-use crate::sparse::Sell;
+use crate::sparse::{Repeated, Sell};
 
 /// How cuts are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -38,6 +38,8 @@ pub struct Operands<'a, 'b, T: Real> {
     pub inout: &'a mut [&'b mut Buffer<T>],
     /// Read at the row.
     pub own: &'a [&'b Buffer<T>],
+    /// Read at the row, or at the elements of the first matrix.
+    pub repeated: &'a [&'b Repeated<T>],
     /// Read anywhere.
     pub gather: &'a [&'b Buffer<T>],
     /// Matrices.
@@ -59,6 +61,7 @@ impl<T: Real> Default for Operands<'_, '_, T> {
             out: &mut [],
             inout: &mut [],
             own: &[],
+            repeated: &[],
             gather: &[],
             mats: &[],
             scalars: &[],

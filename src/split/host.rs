@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use crate::cluster::Halo;
 use crate::kernel::group::flush_streams;
+use crate::kernel::repeats::Repeats;
 use crate::kernel::{
-    MAX_GATHER, MAX_INOUT, MAX_MATS, MAX_OUT, MAX_OWN, MAX_REDUCTIONS, Mat, Real, Rows,
+    MAX_GATHER, MAX_INOUT, MAX_MATS, MAX_OUT, MAX_OWN, MAX_REDUCTIONS, MAX_REPEATED, Mat, Real,
+    Rows,
 };
 use crate::node::{BLOCK, Pool, Shares};
 
@@ -63,6 +65,7 @@ pub(super) struct HostCall<'a, T: Real> {
     pub partial: [Span<T>; MAX_REDUCTIONS],
     /// Element 0 is the row of the cut.
     pub own: [&'a [T]; MAX_OWN],
+    pub repeated: [Repeats<'a, T>; MAX_REPEATED],
     pub gather: [&'a [T]; MAX_GATHER],
     pub mats: [Mat<'a, T>; MAX_MATS],
     pub scalars: &'a [T],
@@ -131,6 +134,7 @@ impl<T: Real> HostCall<'_, T> {
                 inout: self.inout.map(|s| s.part(from, to)),
                 partial: self.partial.map(|s| s.part(blocks.start, blocks.end)),
                 own: self.own.map(|o| o.get(from - cut..to - cut).unwrap_or(&[])),
+                repeated: self.repeated,
                 gather: self.gather,
                 mats: self.mats,
                 scalars: self.scalars,

@@ -78,7 +78,8 @@ impl<T: Real> After<'_, T> {
             &mut s.correct,
             Operands {
                 out: &mut [u0, u1, u2, g0, g1, g2],
-                own: &[s0, s1, s2, b0, b1, b2, &f.volume],
+                own: &[s0, s1, s2],
+                repeated: &[b0, b1, b2, &f.volume],
                 gather: &[p, &f.p_hat],
                 mats: &[&self.m.gradient_cells, &self.m.gradient_nodes],
                 scalars: &[T::of(self.dt)],

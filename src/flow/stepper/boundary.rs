@@ -12,7 +12,7 @@ use crate::flow::operators::{Operators, Scheme};
 use crate::flow::plain::Settings;
 use crate::kernel::Real;
 use crate::node::Buffer;
-use crate::sparse::Csr;
+use crate::sparse::{Csr, Repeated};
 use crate::split::Engine;
 
 pub(super) struct Boundary<T: Real> {
@@ -31,9 +31,9 @@ pub(super) struct Boundary<T: Real> {
     /// `H_b u_b`: per node.
     pub nodes: Field<T>,
     /// Fluxes through Dirichlet faces: per face.
-    pub flux: Buffer<T>,
+    pub flux: Repeated<T>,
     /// Per cell, m/s2, with the force (symmetry-preserving); per face, m4/s2 (consistent).
-    pub momentum: Field<T>,
+    pub momentum: [Repeated<T>; 3],
     /// The force per cell (consistent scheme).
     pub force: Field<T>,
     /// `S/d_n p_b` at outlets: per face, m3/s2; empty where no outlet has a pressure.
@@ -71,14 +71,15 @@ impl<T: Real> Boundary<T> {
         let force = std::array::from_fn(|k| vec![settings.force[k]; ops.cells]);
         let force = field_from(node, &force)?;
         let has_outlet = ops.pressure_flux_base.iter().any(|&x| x != 0.0);
-        let momentum = if by_faces {
-            field(node, ops.faces)?
-        } else {
-            field_from(
-                node,
-                &std::array::from_fn(|k| vec![settings.force[k]; ops.cells]),
-            )?
+        let rim_faces = ops.interior_faces..ops.interior_faces + faces.len();
+        let momentum = |k: usize| match by_faces {
+            true => Repeated::with_own(node, &vec![0.0; ops.faces], rim_faces.clone()),
+            false => {
+                let force = vec![settings.force[k]; ops.cells];
+                Repeated::with_own(node, &force, rim.iter().map(|&c| c as usize))
+            }
         };
+        let momentum = [momentum(0)?, momentum(1)?, momentum(2)?];
         let mut pressure = faces.pressure_and_area();
         comm.combine(&mut pressure, &mut [])?;
         let [sum, area] = pressure;
@@ -94,7 +95,7 @@ impl<T: Real> Boundary<T> {
             rim,
             outlet_base: ops.pressure_flux_base.clone(),
             nodes: field(node, ops.nodes)?,
-            flux: node.buffer(ops.faces)?,
+            flux: Repeated::with_own(node, &vec![0.0; ops.faces], rim_faces)?,
             momentum,
             force,
             pressure_flux: None,
@@ -135,8 +136,8 @@ impl<T: Real> Boundary<T> {
         let (mut flux, mut sums) = self.faces.raw_flux(given);
         self.comm.combine(&mut sums, &mut [])?;
         self.faces.balance(&mut flux, sums[0], sums[1]);
-        round(&flux, &mut self.flux.write()?[self.interior..]);
-        Ok(())
+        let values = flux.into_iter().map(T::of);
+        self.flux.set((self.interior..).zip(values))
     }
 
     /// Sets the velocities of all boundary faces and their share of the next step's momentum.
@@ -161,20 +162,15 @@ impl<T: Real> Boundary<T> {
         for k in 0..3 {
             let share =
                 |i: usize| (settings.nu * faces.diffusion[i] - phi[i].f64()) * self.u_b[k][i];
-            let out = self.momentum[k].write()?;
+            let out = &mut self.momentum[k];
             if self.by_faces {
-                for i in 0..faces.len() {
-                    out[self.interior + i] = T::of(share(i));
-                }
+                out.set((0..faces.len()).map(|i| (self.interior + i, T::of(share(i)))))?;
             } else {
-                for &c in &self.rim {
-                    let inflow: f64 = faces
-                        .scatter
-                        .row(c as usize)
-                        .map(|(i, v)| v * share(i))
-                        .sum();
-                    out[c as usize] = T::of(settings.force[k] + inflow);
-                }
+                out.set(self.rim.iter().map(|&c| {
+                    let row = faces.scatter.row(c as usize);
+                    let inflow: f64 = row.map(|(i, v)| v * share(i)).sum();
+                    (c as usize, T::of(settings.force[k] + inflow))
+                }))?;
             }
         }
         Ok(())
@@ -217,14 +213,16 @@ impl<T: Real> Boundary<T> {
     }
 
     pub fn copied_bytes(&self) -> u64 {
-        let vectors = [&self.nodes, &self.momentum, &self.force];
+        let [a, b, c] = &self.momentum;
+        let repeated = [a, b, c, &self.flux].map(Repeated::copied_bytes);
+        let vectors = [&self.nodes, &self.force];
         let vectors: u64 = vectors
             .into_iter()
             .flatten()
             .map(Buffer::copied_bytes)
             .sum();
         vectors
-            + self.flux.copied_bytes()
+            + repeated.iter().sum::<u64>()
             + self.pressure_flux.as_ref().map_or(0, Buffer::copied_bytes)
     }
 }

@@ -6,6 +6,7 @@ use crate::flow::boundary::Vectors;
 use crate::flow::operators::Operators;
 use crate::kernel::Real;
 use crate::node::{Buffer, Node};
+use crate::sparse::Repeated;
 
 /// Copies of velocity and flux.
 pub(super) type Saved<T> = ([Vec<T>; 3], Vec<T>);
@@ -34,14 +35,12 @@ pub(super) struct Fields<T: Real> {
     pub phi: Buffer<T>,
     pub psi: Buffer<T>,
     pub psi_old: Buffer<T>,
-    /// Zeros in cells.
-    pub zero: Buffer<T>,
     /// Constant parts, from the pressures given at outlets.
-    pub g_base: Field<T>,
+    pub g_base: [Repeated<T>; 3],
     pub p_hat_base: Buffer<T>,
     /// Volume, one over volume, one over face length.
-    pub volume: Buffer<T>,
-    pub per_volume: Buffer<T>,
+    pub volume: Repeated<T>,
+    pub per_volume: Repeated<T>,
     pub per_length: Buffer<T>,
 }
 
@@ -81,6 +80,7 @@ impl<T: Real> Fields<T> {
         // Only the consistent scheme has fluxes of momentum.
         let fluxes = if nn > 0 { nf } else { 0 };
         let halo = ops.halo.len();
+        let repeated = |k: usize| Repeated::new(node, &ops.gradient_base[k]);
         let mut start = field_with_halo(node, nc, halo)?;
         for (field, u) in start.iter_mut().zip(u) {
             round(&u[..nc], field.write()?);
@@ -99,11 +99,10 @@ impl<T: Real> Fields<T> {
             phi: node.buffer(nf)?,
             psi: node.buffer(nf)?,
             psi_old: node.buffer(nf)?,
-            zero: node.buffer(nc)?,
-            g_base: field_from(node, &ops.gradient_base)?,
+            g_base: [repeated(0)?, repeated(1)?, repeated(2)?],
             p_hat_base: rounded(node, &ops.nodal_pressure_base)?,
-            volume: rounded(node, &ops.volume)?,
-            per_volume: rounded(node, &inverse(&ops.volume))?,
+            volume: Repeated::new(node, &ops.volume)?,
+            per_volume: Repeated::new(node, &inverse(&ops.volume))?,
             per_length: rounded(node, &inverse(&ops.face_length))?,
         })
     }
@@ -135,24 +134,23 @@ impl<T: Real> Fields<T> {
             &self.uhat,
             &self.uhat_e,
             &self.flux,
-            &self.g_base,
         ];
         let scalars = [
             &self.p_hat,
             &self.phi,
             &self.psi,
             &self.psi_old,
-            &self.zero,
             &self.p_hat_base,
-            &self.volume,
-            &self.per_volume,
             &self.per_length,
         ];
+        let [a, b, c] = &self.g_base;
+        let constant = [a, b, c, &self.volume, &self.per_volume].into_iter();
         vectors
             .into_iter()
             .flatten()
             .chain(scalars)
             .map(Buffer::copied_bytes)
+            .chain(constant.map(Repeated::copied_bytes))
             .sum()
     }
 }

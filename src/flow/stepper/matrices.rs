@@ -4,7 +4,7 @@ use crate::Result;
 use crate::flow::operators::{Momentum, Operators, Planes, Scheme};
 use crate::kernel::Real;
 use crate::node::Node;
-use crate::sparse::{Csr, Sell};
+use crate::sparse::{ByElement, Csr, Sell};
 
 /// Which plane of `predicted_flux` is the pressure's.
 const PRESSURE: usize = 3;
@@ -27,12 +27,9 @@ pub(super) struct Matrices<T: Real> {
 }
 
 pub(super) enum MomentumMatrices<T: Real> {
-    /// Of `K = nu D + E_C phi`, whose values are computed as it is applied: `nu D`, and E_C with a row for
-    /// each element of that.
-    Cells {
-        diffusion: Sell<T>,
-        convection: Sell<T>,
-    },
+    /// Of `K = nu D + E_C phi`, whose values are computed as it is applied: its pattern, E_C with a row for
+    /// each element of that, and the values of `nu D`.
+    Cells(ByElement<T>),
     /// Face fluxes, and `Omega^-1 M`.
     Faces {
         cells: Sell<T>,
@@ -56,11 +53,7 @@ impl<T: Real> Matrices<T> {
             } => {
                 let mut viscous = diffusion.clone();
                 viscous.val.iter_mut().for_each(|d| *d *= nu);
-                let [diffusion, convection] = Sell::by_element(node, &viscous, convection)?;
-                MomentumMatrices::Cells {
-                    diffusion,
-                    convection,
-                }
+                MomentumMatrices::Cells(Sell::by_element(node, &viscous, convection)?)
             }
             Momentum::Faces { cells, nodes } => {
                 let per_volume: Vec<f64> = ops.volume.iter().map(|v| 1.0 / v).collect();

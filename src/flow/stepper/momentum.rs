@@ -34,22 +34,19 @@ impl<T: Precise> Stepper<T> {
     }
 
     fn start_momentum(&mut self, engine: &Engine<T>) -> Result<()> {
-        let MomentumMatrices::Cells {
-            diffusion,
-            convection,
-        } = &self.m.momentum
-        else {
+        let MomentumMatrices::Cells(m) = &self.m.momentum else {
             return Ok(());
         };
+        let ([a, c], [b0, b1, b2]) = (&m.mats, &self.boundary.momentum);
         let [u, v, w] = &self.f.u;
         call(
             engine,
             &mut self.s.convect,
             Operands {
                 out: &mut three(&mut self.f.r),
-                own: &self.boundary.momentum.each_ref(),
+                repeated: &[b0, b1, b2, &m.values],
                 gather: &[u, v, w, &self.f.phi],
-                mats: &[diffusion, convection],
+                mats: &[a, c],
                 ..Operands::default()
             },
         )
@@ -119,7 +116,8 @@ impl<T: Precise> Stepper<T> {
             &mut self.s.momentum_flux,
             Operands {
                 out: &mut three(&mut self.f.flux),
-                own: &[&self.f.phi, base_u, base_v, base_w],
+                own: &[&self.f.phi],
+                repeated: &[base_u, base_v, base_w],
                 gather: &[u, v, w, a, b, c],
                 mats: &[cells, nodes],
                 scalars: &[T::of(0.5 * self.theta), T::of(self.settings.nu)],
@@ -130,7 +128,8 @@ impl<T: Precise> Stepper<T> {
         let power = engine.run(
             &mut self.s.power,
             Operands {
-                own: &[&self.f.volume, u, v, w, gu, gv, gw],
+                own: &[u, v, w, gu, gv, gw],
+                repeated: &[&self.f.volume],
                 ..Operands::default()
             },
         )?;

@@ -9,6 +9,7 @@ use crate::flow::operators::Scheme;
 use crate::kernel::Real;
 use crate::linear::{Bounds, Follow, Precise, Solution};
 use crate::node::Buffer;
+use crate::sparse::Repeated;
 use crate::split::{Engine, Site};
 
 /// A pressure that round-off in single precision leaves a larger relative residual of is none;
@@ -144,7 +145,7 @@ impl<T: Precise> Stepper<T> {
             &mut self.s.predicted_flux,
             Operands {
                 out: &mut [&mut f.psi],
-                own: &[&self.boundary.flux],
+                repeated: &[&self.boundary.flux],
                 gather: &[u, v, w, &self.p],
                 mats: &[&self.m.predicted_flux],
                 scalars: &[T::of(dt)],
@@ -210,7 +211,6 @@ impl<T: Precise> Stepper<T> {
             &mut self.s.divergence,
             Operands {
                 out: &mut [&mut self.b],
-                own: &[&f.zero],
                 gather: &[&f.psi],
                 mats: &[&self.m.divergence],
                 scalars: &[T::of(-1.0 / dt)],
@@ -225,7 +225,7 @@ fn face_flux<T: Real>(
     engine: &Engine<T>,
     site: &mut Site<T>,
     m: &Matrices<T>,
-    base: &Buffer<T>,
+    base: &Repeated<T>,
     (psi, [u, v, w], [a, b, c]): (&mut Buffer<T>, &Field<T>, &Field<T>),
 ) -> Result<()> {
     call(
@@ -233,7 +233,7 @@ fn face_flux<T: Real>(
         site,
         Operands {
             out: &mut [psi],
-            own: &[base],
+            repeated: &[base],
             gather: &[u, v, w, a, b, c],
             mats: &[&m.flux_cells, &m.flux_nodes],
             ..Operands::default()

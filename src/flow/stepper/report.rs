@@ -46,7 +46,8 @@ impl<T: Precise> Stepper<T> {
         let s = engine.run(
             &mut self.s.speed,
             Operands {
-                own: &[&self.f.volume, u, v, w],
+                own: &[u, v, w],
+                repeated: &[&self.f.volume],
                 ..Operands::default()
             },
         )?;
@@ -67,7 +68,7 @@ impl<T: Precise> Stepper<T> {
         engine.post(
             &mut self.s.monitor,
             Operands {
-                own: &[&self.f.per_volume],
+                repeated: &[&self.f.per_volume],
                 gather: &[&self.f.phi],
                 mats: &[&self.m.divergence],
                 ..Operands::default()

@@ -79,7 +79,7 @@ sites! {
     blend: blend, "old flux faded in", FACES, CONSISTENT;
     predicted_flux: predicted_flux, "flux of the prediction", FACES, SYMMETRIC;
     lean: spmv_add, "non-orthogonal pressure flux", FACES, CONSISTENT;
-    divergence: spmv_add, "divergence", CELLS, BOTH;
+    divergence: spmv_times, "divergence", CELLS, BOTH;
     close: spmv_add, "flux correction", FACES, BOTH;
     nodal_pressure: spmv_add, "nodal pressure", NODES, CONSISTENT;
     correct: gradient_correct, "velocity correction", CELLS, BOTH;

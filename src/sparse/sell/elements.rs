@@ -2,10 +2,18 @@
 
 use super::Sell;
 use super::build::Values;
-use crate::kernel::Real;
+use crate::kernel::{Real, SLICE};
 use crate::node::{BLOCK, Node};
-use crate::sparse::Csr;
+use crate::sparse::{Csr, Repeated};
 use crate::{Error, Result};
+
+/// A matrix whose values a kernel computes from two parts.
+pub struct ByElement<T: Real> {
+    /// Its pattern, without values, and a matrix with a row for each of its elements.
+    pub mats: [Sell<T>; 2],
+    /// A value of each element.
+    pub values: Repeated<T>,
+}
 
 impl<T: Real> Sell<T> {
     /// Converts `a`, whose slices have each its own elements, and `c`, which has a row for each entry of
@@ -15,19 +23,19 @@ impl<T: Real> Sell<T> {
     ///
     /// # Errors
     /// As [`Sell::from_csr`]; `c` has another number of rows.
-    pub fn by_element(node: &Node, a: &Csr, c: &Csr) -> Result<[Self; 2]> {
+    pub fn by_element(node: &Node, a: &Csr, c: &Csr) -> Result<ByElement<T>> {
         if c.rows != a.entries() {
             return Err(Error::failure(
                 format!("{} rows for {} entries of a matrix", c.rows, a.entries()),
                 "give a row for each entry",
             ));
         }
-        let (a, position) = Self::placed(node, a)?;
-        let mut entry = vec![usize::MAX; a.elements()];
+        let (stored, position) = Self::build(node, a.rows, a.cols, &a.row_ptr, &a.col, &[], false)?;
+        let mut entry = vec![usize::MAX; stored.elements()];
         for (e, &at) in position.iter().enumerate() {
             entry[at as usize] = e;
         }
-        let rows = Csr::from_rows(a.elements(), c.cols, |at, row| {
+        let rows = Csr::from_rows(stored.elements(), c.cols, |at, row| {
             if entry[at] != usize::MAX {
                 row.extend(c.row(entry[at]).map(|(j, v)| (j as u32, v)));
             }
@@ -35,7 +43,10 @@ impl<T: Real> Sell<T> {
         let (size, plane) = ([rows.rows, rows.cols], [&rows.val[..]]);
         let (row_ptr, col) = (&rows.row_ptr, &rows.col);
         let (c, _) = Self::build_of(node, size, row_ptr, col, &plane, Values::OfElements)?;
-        Ok([a, c])
+        Ok(ByElement {
+            mats: [stored, c],
+            values: Repeated::new(node, &of_elements(&a.val, &entry))?,
+        })
     }
 
     /// Elements that come before row `cut`, a whole number of blocks, where slices have each its own.
@@ -47,6 +58,21 @@ impl<T: Real> Sell<T> {
     pub(crate) fn most_of_a_slice(&self) -> usize {
         self.most_of_a_slice
     }
+}
+
+/// The value of each element; that of a place without an entry, which is not used, is one beside it, so that
+/// like rows have like slices.
+fn of_elements(val: &[f64], entry: &[usize]) -> Vec<f64> {
+    let mut values = Vec::with_capacity(entry.len());
+    for slice in entry.chunks(SLICE) {
+        let mut there = slice.iter().filter_map(|&e| val.get(e));
+        let mut last = there.next().copied().unwrap_or(0.0);
+        for &e in slice {
+            last = val.get(e).copied().unwrap_or(last);
+            values.push(last);
+        }
+    }
+    values
 }
 
 #[cfg(test)]
@@ -79,7 +105,7 @@ mod tests {
             });
             assert!(a.row_ptr.windows(2).all(|w| w[1] - w[0] <= 7));
             let c = Csr::zero(a.entries(), 1);
-            let [a, c] = Sell::<f64>::by_element(&node, &a, &c).unwrap();
+            let [a, c] = Sell::<f64>::by_element(&node, &a, &c).unwrap().mats;
             assert_eq!((c.rows(), c.nnz()), (a.elements(), 0));
             most = most.max(a.most_of_a_slice());
         }
@@ -107,7 +133,7 @@ mod tests {
             let c = Csr::from_rows(70, 200_000, |e, row| {
                 row.extend(columns(e).map(|j| (j as u32, (j + 1) as f64)));
             });
-            let [a, c] = Sell::<f64>::by_element(&node, &a, &c).unwrap();
+            let [a, c] = Sell::<f64>::by_element(&node, &a, &c).unwrap().mats;
             let (a, c) = (a.view(false, true).unwrap(), c.view(false, true).unwrap());
             for e in 0..70 {
                 let (at, _) = a.row(e).next().unwrap();

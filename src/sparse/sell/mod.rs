@@ -53,6 +53,7 @@ mod step;
 mod tests;
 mod usual;
 
+pub use elements::ByElement;
 pub(crate) use usual::STEPS_AHEAD;
 
 use std::rc::Rc;

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::kernel::Real;
 use crate::node::Node;
-use crate::sparse::{Csr, Sell};
+use crate::sparse::{ByElement, Csr, Sell};
 
 /// The first half of the rows like those of a grid of 4 to 7 neighbours, some entries missing (or of
 /// a quarter of the rows many), one neighbour before the first column at first; then rows of six
@@ -30,7 +30,7 @@ pub(super) fn by_element<T: Real>(
     rows: usize,
     cols: usize,
     rng: &mut fastrand::Rng,
-) -> Result<[Sell<T>; 2]> {
+) -> Result<ByElement<T>> {
     let r = Random::new(rows, cols, 1, rng);
     let short = Csr::from_rows(rows, cols, |i, row| row.extend(r.row(i, 0).take(7)));
     let r = Random::new(short.entries(), cols, 1, rng);

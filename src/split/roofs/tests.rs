@@ -39,6 +39,7 @@ fn check_one(engine: &Engine<f64>, kernel: Kernel<f64>, ratio: f64, loops: Optio
         inout: Default::default(),
         partial: Default::default(),
         own: Default::default(),
+        repeated: Default::default(),
         gather: Default::default(),
         mats: Default::default(),
         scalars: &[0.5],

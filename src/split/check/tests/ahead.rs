@@ -4,7 +4,7 @@ use super::{device, mistaken, open, plain};
 use crate::kernel::pcg_scalars::STOP;
 use crate::kernel::{Kernel, pcg_product, pcg_residual};
 use crate::node::{Buffer, Config, DeviceChoice, Node, Tuning};
-use crate::sparse::{Csr, Sell};
+use crate::sparse::{Csr, Repeated, Sell};
 use crate::split::launch::Programs;
 use crate::split::{Engine, Operands, Site};
 
@@ -37,9 +37,12 @@ fn bits(engine: &Engine<f64>, mut site: Site<f64>, p: &Buffer<f64>, a: &Sell<f64
     if shape.state > 0 {
         state.write().unwrap()[STOP] = 0.0;
     }
+    let root: Vec<f64> = (0..a.rows()).map(|i| 1.0 + (i % 3) as f64).collect();
+    let root = Repeated::new(&engine.node, &root).unwrap();
     let operands = Operands {
         out: &mut [&mut s],
         own: &vec![p; shape.own],
+        repeated: &vec![&root; shape.repeated],
         gather: &[p],
         mats: &[a],
         scalars: &[0.7],
