@@ -92,7 +92,7 @@ fn by_owner(rows: Vec<Row>, cells: usize) -> Vec<Row> {
 
 /// Owners of one window: enough for lines of cells, few enough that what their faces read stays in
 /// the cache.
-const WINDOW: u32 = 4096;
+pub(crate) const WINDOW: u32 = 4096;
 /// A distance that this part of a window's cells have to a neighbour is one of a regular mesh.
 const COMMON: usize = 8;
 

@@ -23,6 +23,7 @@ mod send;
 mod walk;
 
 pub use check::check;
+pub(crate) use faces::WINDOW as FACE_WINDOW;
 pub use generate::{BoxShape, BoxSpec, box_mesh};
 pub use geometry::Geometry;
 pub use periodic::join_periodic;

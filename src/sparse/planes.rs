@@ -67,10 +67,11 @@ impl Planes {
         }
     }
 
-    /// The planes, and a fourth one: `a`.
-    pub fn beside(&self, a: &Csr) -> Planes<4> {
+    /// The planes, and a fourth one: `a`; row i is that of number `of(i)` here.
+    pub fn beside(&self, a: &Csr, of: impl Fn(usize) -> usize + Sync) -> Planes<4> {
         debug_assert_eq!((a.rows, a.cols), (self.rows, self.cols));
         Planes::from_rows(self.rows, self.cols, |i, row| {
+            let i = of(i);
             row.extend(self.row(i).map(|(j, [x, y, z])| (j as u32, [x, y, z, 0.0])));
             row.extend(a.row(i).map(|(j, v)| (j as u32, [0.0, 0.0, 0.0, v])));
         })
@@ -193,7 +194,7 @@ mod tests {
             row.extend(mine.map(|&(_, j, v)| (j, v)));
         });
         let fourth = Csr::from_triplets(13, 17, &[(0, 2, 2.0), (7, 16, -1.0), (7, 1, 3.0)]);
-        let four = planes.beside(&fourth);
+        let four = planes.beside(&fourth, |i| i);
         for i in 0..13 {
             for (j, v) in four.row(i) {
                 let three = planes.row(i).find(|e| e.0 == j).map_or([0.0; 3], |e| e.1);

@@ -239,7 +239,7 @@ pub fn steps<T: Precise>(
     }
     let mut out: Vec<Vec<f64>> = s.velocity().unwrap().map(widened).into();
     out.push(widened(s.pressure().unwrap()));
-    out.push(widened(s.flux().unwrap()));
+    out.push(widened(&s.flux().unwrap()));
     out
 }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::Field;
 use super::fields::{Fields, field, field_from, round, rounded};
+use super::lines::Places;
 use crate::Result;
 use crate::cluster::Comm;
 use crate::flow::boundary::{BoundaryFaces, FaceKind, Vectors};
@@ -17,7 +18,8 @@ use crate::split::Engine;
 
 pub(super) struct Boundary<T: Real> {
     faces: BoundaryFaces,
-    interior: usize,
+    /// Where each is stored.
+    at: Vec<usize>,
     by_faces: bool,
     nodal: Csr,
     given: Vectors,
@@ -56,6 +58,7 @@ impl<T: Real> Boundary<T> {
         ops: &Operators,
         settings: Settings,
         given: &Vectors,
+        places: &Places,
     ) -> Result<Self> {
         let (node, comm) = (&engine.node, engine.comm());
         let faces = ops.boundary.clone();
@@ -71,9 +74,13 @@ impl<T: Real> Boundary<T> {
         let force = std::array::from_fn(|k| vec![settings.force[k]; ops.cells]);
         let force = field_from(node, &force)?;
         let has_outlet = ops.pressure_flux_base.iter().any(|&x| x != 0.0);
-        let rim_faces = ops.interior_faces..ops.interior_faces + faces.len();
+        let at: Vec<usize> = (0..faces.len())
+            .map(|b| places.of(ops.interior_faces + b))
+            .collect();
+        let mut rim_faces = at.clone();
+        rim_faces.sort_unstable();
         let momentum = |k: usize| match by_faces {
-            true => Repeated::with_own(node, &vec![0.0; ops.faces], rim_faces.clone()),
+            true => Repeated::with_own(node, &vec![0.0; ops.faces], rim_faces.iter().copied()),
             false => {
                 let force = vec![settings.force[k]; ops.cells];
                 Repeated::with_own(node, &force, rim.iter().map(|&c| c as usize))
@@ -85,7 +92,7 @@ impl<T: Real> Boundary<T> {
         let [sum, area] = pressure;
         let mean_pressure = if area > 0.0 { sum / area } else { 0.0 };
         let mut out = Self {
-            interior: ops.interior_faces,
+            at,
             by_faces,
             nodal: ops.nodal_velocity_boundary.clone(),
             given: std::array::from_fn(|_| vec![f64::NAN; given[0].len()]),
@@ -95,7 +102,7 @@ impl<T: Real> Boundary<T> {
             rim,
             outlet_base: ops.pressure_flux_base.clone(),
             nodes: field(node, ops.nodes)?,
-            flux: Repeated::with_own(node, &vec![0.0; ops.faces], rim_faces)?,
+            flux: Repeated::with_own(node, &vec![0.0; ops.faces], rim_faces.iter().copied())?,
             momentum,
             force,
             pressure_flux: None,
@@ -137,7 +144,13 @@ impl<T: Real> Boundary<T> {
         self.comm.combine(&mut sums, &mut [])?;
         self.faces.balance(&mut flux, sums[0], sums[1]);
         let values = flux.into_iter().map(T::of);
-        self.flux.set((self.interior..).zip(values))
+        self.flux.set(self.at.iter().copied().zip(values))
+    }
+
+    /// The flux out through each face.
+    fn outward(&self, f: &Fields<T>) -> Result<Vec<T>> {
+        let phi = f.phi.read()?;
+        Ok(self.at.iter().map(|&place| phi[place]).collect())
     }
 
     /// Sets the velocities of all boundary faces and their share of the next step's momentum.
@@ -146,7 +159,7 @@ impl<T: Real> Boundary<T> {
             return Ok(());
         }
         self.fresh = false;
-        let phi = &f.phi.read()?[self.interior..self.interior + self.faces.len()];
+        let phi = self.outward(f)?;
         let [a, b, c] = &f.u;
         let u = [a.read()?, b.read()?, c.read()?];
         let faces = &self.faces;
@@ -164,7 +177,7 @@ impl<T: Real> Boundary<T> {
                 |i: usize| (settings.nu * faces.diffusion[i] - phi[i].f64()) * self.u_b[k][i];
             let out = &mut self.momentum[k];
             if self.by_faces {
-                out.set((0..faces.len()).map(|i| (self.interior + i, T::of(share(i)))))?;
+                out.set((0..faces.len()).map(|i| (self.at[i], T::of(share(i)))))?;
             } else {
                 out.set(self.rim.iter().map(|&c| {
                     let row = faces.scatter.row(c as usize);
@@ -191,7 +204,7 @@ impl<T: Real> Boundary<T> {
         {
             return Ok(0.0);
         }
-        let phi = &f.phi.read()?[self.interior..self.interior + self.faces.len()];
+        let phi = self.outward(f)?;
         if phi.iter().all(|&x| x == T::ZERO) {
             return Ok(0.0);
         }

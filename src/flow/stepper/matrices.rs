@@ -1,5 +1,6 @@
 //! The operators as sliced-ELLPACK matrices in unified memory.
 
+use super::lines::Places;
 use crate::Result;
 use crate::flow::operators::{Momentum, Operators, Planes, Scheme};
 use crate::kernel::Real;
@@ -44,7 +45,8 @@ fn planes<T: Real, const P: usize>(node: &Node, p: &Planes<P>) -> Result<Sell<T>
 }
 
 impl<T: Real> Matrices<T> {
-    pub fn new(node: &Node, ops: &Operators, nu: f64) -> Result<Self> {
+    /// Of faces that are stored at these `places`.
+    pub fn new(node: &Node, ops: &Operators, nu: f64, places: &Places) -> Result<Self> {
         let sell = |a: &Csr| Sell::fixed(node, a);
         let momentum = match &ops.momentum {
             Momentum::Cells {
@@ -53,7 +55,8 @@ impl<T: Real> Matrices<T> {
             } => {
                 let mut viscous = diffusion.clone();
                 viscous.val.iter_mut().for_each(|d| *d *= nu);
-                MomentumMatrices::Cells(Sell::by_element(node, &viscous, convection)?)
+                let place = |f| places.of(f) as u32;
+                MomentumMatrices::Cells(Sell::by_element(node, &viscous, convection, &place)?)
             }
             Momentum::Faces { cells, nodes } => {
                 let per_volume: Vec<f64> = ops.volume.iter().map(|v| 1.0 / v).collect();
@@ -67,18 +70,20 @@ impl<T: Real> Matrices<T> {
         let none = Planes::zero(ops.faces, 0);
         let (flux_cells, predicted_flux, pressure_flux) = match ops.scheme {
             Scheme::SymmetryPreserving => {
-                let all = planes(node, &ops.flux_cells.beside(&ops.pressure_flux))?;
+                let faces = places.faces();
+                let at = |i: usize| faces[i] as usize;
+                let all = planes(node, &ops.flux_cells.beside(&ops.pressure_flux, at))?;
                 let pressure = all.alone(PRESSURE);
                 (planes(node, &none)?, all, pressure)
             }
             Scheme::Consistent => {
-                let all = planes(node, &none.beside(&Csr::zero(ops.faces, 0)))?;
+                let all = planes(node, &none.beside(&Csr::zero(ops.faces, 0), |i| i))?;
                 let pressure = sell(&ops.pressure_flux)?;
                 (planes(node, &ops.flux_cells)?, all, pressure)
             }
         };
         Ok(Self {
-            divergence: sell(&ops.divergence)?,
+            divergence: sell(&places.columns(&ops.divergence))?,
             pressure_flux,
             pressure_flux_nodes: sell(&ops.pressure_flux_nodes)?,
             flux_cells,

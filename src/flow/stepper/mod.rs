@@ -8,6 +8,7 @@
 mod after;
 mod boundary;
 mod fields;
+mod lines;
 mod matrices;
 mod momentum;
 mod precise;
@@ -23,6 +24,7 @@ use std::rc::Rc;
 use after::After;
 use boundary::Boundary;
 use fields::{Fields, Saved};
+use lines::Places;
 use matrices::Matrices;
 use sites::Sites;
 
@@ -53,6 +55,7 @@ pub struct Stepper<T: Real = f64> {
     /// Right-hand side of the pressure equation.
     b: Buffer<T>,
     m: Matrices<T>,
+    places: Rc<Places>,
     boundary: Boundary<T>,
     poisson: Solver<T>,
     s: Sites<T>,
@@ -104,7 +107,8 @@ impl<T: Precise> Stepper<T> {
         given: &Vectors,
         dt: f64,
     ) -> Result<Self> {
-        let m = Matrices::new(&engine.node, ops, settings.nu)?;
+        let places = Rc::new(Places::new(ops));
+        let m = Matrices::new(&engine.node, ops, settings.nu, &places)?;
         let comm = engine.comm();
         let squares = ops.volume.iter().map(|v| v * v).sum();
         let mut stepper = Self {
@@ -117,7 +121,8 @@ impl<T: Precise> Stepper<T> {
             p: engine.node.buffer_with_halo(ops.cells, ops.halo.len())?,
             b: engine.node.buffer(ops.cells)?,
             m,
-            boundary: Boundary::new(engine, ops, settings, given)?,
+            boundary: Boundary::new(engine, ops, settings, given, &places)?,
+            places,
             poisson: Solver::over(
                 engine,
                 &ops.laplacian,
@@ -264,8 +269,8 @@ impl<T: Precise> Stepper<T> {
     ///
     /// # Errors
     /// A transfer or mapping failed.
-    pub fn flux(&self) -> Result<&[T]> {
-        self.f.phi.read()
+    pub fn flux(&self) -> Result<Vec<T>> {
+        Ok(self.places.values(self.f.phi.read()?))
     }
 
     /// Every call site, for tuning and reports.

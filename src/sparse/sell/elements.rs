@@ -19,11 +19,16 @@ impl<T: Real> Sell<T> {
     /// Converts `a`, whose slices have each its own elements, and `c`, which has a row for each entry of
     /// `a`: a row for each element, empty where no entry is (thesis section 2.3, equation 2.10). Which
     /// number it has follows from how `a` is stored, so that of `c` no column is the diagonal: a row's
-    /// sum is that of its ascending columns.
+    /// sum is that of its ascending columns. Those of `c` become others by `column`.
     ///
     /// # Errors
     /// As [`Sell::from_csr`]; `c` has another number of rows.
-    pub fn by_element(node: &Node, a: &Csr, c: &Csr) -> Result<ByElement<T>> {
+    pub fn by_element(
+        node: &Node,
+        a: &Csr,
+        c: &Csr,
+        column: &(impl Fn(usize) -> u32 + Sync),
+    ) -> Result<ByElement<T>> {
         if c.rows != a.entries() {
             return Err(Error::failure(
                 format!("{} rows for {} entries of a matrix", c.rows, a.entries()),
@@ -37,7 +42,7 @@ impl<T: Real> Sell<T> {
         }
         let rows = Csr::from_rows(stored.elements(), c.cols, |at, row| {
             if entry[at] != usize::MAX {
-                row.extend(c.row(entry[at]).map(|(j, v)| (j as u32, v)));
+                row.extend(c.row(entry[at]).map(|(j, v)| (column(j), v)));
             }
         });
         let (size, plane) = ([rows.rows, rows.cols], [&rows.val[..]]);
@@ -105,7 +110,9 @@ mod tests {
             });
             assert!(a.row_ptr.windows(2).all(|w| w[1] - w[0] <= 7));
             let c = Csr::zero(a.entries(), 1);
-            let [a, c] = Sell::<f64>::by_element(&node, &a, &c).unwrap().mats;
+            let [a, c] = Sell::<f64>::by_element(&node, &a, &c, &|j| j as u32)
+                .unwrap()
+                .mats;
             assert_eq!((c.rows(), c.nnz()), (a.elements(), 0));
             most = most.max(a.most_of_a_slice());
         }
@@ -115,7 +122,7 @@ mod tests {
     #[test]
     fn a_row_for_each_entry_is_asked_for() {
         let a = Csr::from_rows(3, 3, |i, row| row.push((i as u32, 1.0)));
-        let refused = Sell::<f64>::by_element(&node(), &a, &Csr::zero(2, 1));
+        let refused = Sell::<f64>::by_element(&node(), &a, &Csr::zero(2, 1), &|j| j as u32);
         let text = refused.map(|_| ()).unwrap_err().to_string();
         assert!(
             text.contains("2 rows for 3 entries") && text.contains("a row for each"),
@@ -133,7 +140,9 @@ mod tests {
             let c = Csr::from_rows(70, 200_000, |e, row| {
                 row.extend(columns(e).map(|j| (j as u32, (j + 1) as f64)));
             });
-            let [a, c] = Sell::<f64>::by_element(&node, &a, &c).unwrap().mats;
+            let [a, c] = Sell::<f64>::by_element(&node, &a, &c, &|j| j as u32)
+                .unwrap()
+                .mats;
             let (a, c) = (a.view(false, true).unwrap(), c.view(false, true).unwrap());
             for e in 0..70 {
                 let (at, _) = a.row(e).next().unwrap();

@@ -45,7 +45,7 @@ pub(super) fn by_element<T: Real>(
         let distance = f64::from(short.col[e]) - i as f64;
         row.push((short.col[e], 0.1 * distance));
     });
-    Sell::by_element(node, &short, &c)
+    Sell::by_element(node, &short, &c, &|j| j as u32)
 }
 
 /// What [`random`] is made of.
