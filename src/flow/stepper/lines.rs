@@ -78,11 +78,16 @@ fn in_lines(ops: &Operators) -> Vec<u32> {
         }
         let mut next = line.iter().peekable();
         for cell in cells {
-            match next.next_if(|&&f| owner(flux, f) == cell) {
-                Some(&f) => order.push(f),
-                None => order.extend(outside.get_mut(&cell).and_then(Vec::pop)),
+            let before = order.len();
+            // Two cells may have more than one face in common.
+            while let Some(&f) = next.next_if(|&&f| owner(flux, f) == cell) {
+                order.push(f);
+            }
+            if order.len() == before {
+                order.extend(outside.get_mut(&cell).and_then(Vec::pop));
             }
         }
+        order.extend(next);
     }
     let mut rest: Vec<u32> = outside.into_values().flatten().collect();
     rest.sort_unstable();
@@ -104,23 +109,31 @@ fn neighbour(flux: &Csr, f: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::flow::boundary::FaceKind;
-    use crate::mesh::{BoxShape, BoxSpec, Geometry, box_mesh};
+    use crate::mesh::{BoxShape, BoxSpec, Geometry, box_mesh, join_periodic};
 
     fn operators(shape: BoxShape, cells: [usize; 3], scheme: Scheme) -> Operators {
-        let mesh = box_mesh(&BoxSpec {
+        let mut mesh = box_mesh(&BoxSpec {
             shape,
             cells,
             ..BoxSpec::default()
         })
         .unwrap();
+        if cells[0] == 2 {
+            join_periodic(&mut mesh, "xmin", "xmax").unwrap();
+        }
         let kinds = vec![FaceKind::Dirichlet; mesh.faces() - mesh.interior_faces()];
         Operators::build(&mesh, &Geometry::of(&mesh), &kinds, scheme).unwrap()
     }
 
     #[test]
     fn every_face_has_a_place_and_matrices_follow() {
-        for shape in [BoxShape::Hexahedra, BoxShape::Tetrahedra] {
-            let ops = operators(shape, [17, 9, 5], Scheme::SymmetryPreserving);
+        // Two cells in a period have two faces in common.
+        for (shape, cells) in [
+            (BoxShape::Hexahedra, [17, 9, 5]),
+            (BoxShape::Tetrahedra, [17, 9, 5]),
+            (BoxShape::Hexahedra, [2, 9, 5]),
+        ] {
+            let ops = operators(shape, cells, Scheme::SymmetryPreserving);
             let places = Places::new(&ops);
             let mut all: Vec<usize> = (0..ops.faces).map(|f| places.of(f)).collect();
             let stored: Vec<f64> = places.faces().into_iter().map(f64::from).collect();
