@@ -4,9 +4,9 @@
    no more than ELEMENTS. `couloir bench step --rows 1000000 --device 1 --where device`, an H200, by events,
    when each element of A and each row had a number of its own: this 69 us; without the path for slices of
    one step 72, and with a_e asked for last 79; with two kernels, A' stored by the first, 61 and 41. Groups of
-   64 or 128 rows the same; four elements of a row at once, 80 registers for 43, 106. Without those numbers,
-   an eighth of a step's bytes, 63 to 66; with each row's elements computed as its sum asks for them, without
-   local memory, the same: it is not memory that this waits for. */
+   64 or 128 rows the same; four elements of a row at once, 80 registers for 43, 106. Without those
+   numbers, by events of `couloir run` on a box of 100^3, 63 to 68; with each row's elements computed as its
+   sum asks for them, without local memory, 66 to 69 beside 68: it is not memory that this waits for. */
 #if VECTOR == 1
 /* One value and columns that follow each other for all rows: three of four slices on a box. */
 #define IS_ONE_(at) (((at).s3 & FULL_) && (at).s2 == 0x100 && !WIDE_STEPS_(at))

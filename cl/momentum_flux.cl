@@ -22,7 +22,8 @@
 __kernel void momentum_flux_kernel(
     __global REAL *f0, __global REAL *f1, __global REAL *f2, __global REAL *skew_sum,
     __global REAL *jump_sum, __global const REAL *phi, REPEATED(base0), REPEATED(base1),
-    REPEATED(base2), __global const REAL *u0, __global const REAL *u1, __global const REAL *u2, __global const REAL *n0,
+    REPEATED(base2), __global const REAL *u0, __global const REAL *u1,
+    __global const REAL *u2, __global const REAL *n0,
     __global const REAL *n1, __global const REAL *n2, MATRIX(a), __global const REAL *a0,
     __global const REAL *a1, __global const REAL *a2, MATRIX(b), __global const REAL *b0,
     __global const REAL *b1, __global const REAL *b2, const REAL theta, const REAL nu) {

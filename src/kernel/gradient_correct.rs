@@ -10,7 +10,8 @@ use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
 /// out u_0, u_1, u_2, g_0, g_1, g_2; reductions w u.u, max u.u; own s_0, s_1, s_2; repeated
-/// base_0, base_1, base_2, w (volumes); gather p, q; matrices A (3 planes, with p), B (3 planes, with q); scalars dt.
+/// base_0, base_1, base_2, w (volumes); gather p, q; matrices A (3 planes, with p), B (3 planes, with
+/// q); scalars dt.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "gradient_correct",

@@ -2,11 +2,12 @@
 //! of every kernel.
 
 mod matrix;
+mod repeated;
 
 use super::engine::{Engine, Operands};
 use super::site::Site;
 use crate::kernel::pcg_scalars::{LATER, PATTERN, TAKERS};
-use crate::kernel::{Kernel, MAX_REDUCTIONS, Real, Rows, SLICE};
+use crate::kernel::{Kernel, MAX_REDUCTIONS, Real, Rows};
 use crate::node::{BLOCK, Buffer, Node};
 use crate::sparse::{Repeated, Sell};
 use crate::{Error, Result};
@@ -67,7 +68,7 @@ pub fn random_case<T: Real>(
         }
     };
     let by_rows = s.repeated - usize::from(of_elements.is_some());
-    let repeated = (0..by_rows).map(|_| repeated(node, rows, &mut rng));
+    let repeated = (0..by_rows).map(|_| repeated::random(node, rows, &mut rng));
     let repeated = repeated.chain(of_elements.map(Ok)).collect::<Result<_>>()?;
     Ok(Case {
         out: out?,
@@ -82,19 +83,6 @@ pub fn random_case<T: Real>(
             .transpose()?,
         kernel,
     })
-}
-
-/// Of every third slice or so the rows differ, others are one of three.
-fn repeated<T: Real>(node: &Node, rows: usize, rng: &mut fastrand::Rng) -> Result<Repeated<T>> {
-    let kinds: Vec<f64> = (0..3 * SLICE).map(|_| 2.0 * rng.f64() - 1.0).collect();
-    let mut values = Vec::with_capacity(rows + SLICE);
-    while values.len() < rows {
-        match kinds.chunks_exact(SLICE).nth(rng.usize(..4)) {
-            Some(kind) => values.extend_from_slice(kind),
-            None => values.extend((0..SLICE).map(|_| 2.0 * rng.f64() - 1.0)),
-        }
-    }
-    Repeated::new(node, &values[..rows])
 }
 
 fn number<T: Real>(rng: &mut fastrand::Rng) -> T {
