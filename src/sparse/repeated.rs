@@ -36,7 +36,7 @@ impl<T: Real> Repeated<T> {
     ///
     /// # Errors
     /// As [`Repeated::new`].
-    pub fn with_own(
+    pub(crate) fn with_own(
         node: &Node,
         values: &[f64],
         rows: impl IntoIterator<Item = usize>,
@@ -87,11 +87,12 @@ impl<T: Real> Repeated<T> {
         padded(self.len.max(1))
     }
 
-    /// Sets rows, which are among those that the vector was made [with](Self::with_own).
+    /// Sets rows, which are among those that the vector was made [with](Self::with_own): a slice that is
+    /// shared would change for all of its rows.
     ///
     /// # Errors
     /// A transfer or mapping failed.
-    pub fn set(&mut self, rows: impl IntoIterator<Item = (usize, T)>) -> Result<()> {
+    pub(crate) fn set(&mut self, rows: impl IntoIterator<Item = (usize, T)>) -> Result<()> {
         let at = self.at.read()?;
         let values = self.values.write()?;
         for (row, value) in rows {
