@@ -1,12 +1,12 @@
-/* t <- f - (share y + A y); sums of d t . d t and of d m . d m,
-   m = |f| + |share y| + |A| |y|. The caller
-   gives y twice. */
+/* t <- f - (share y + A y); sums of d t . d t, of d m . d m and of t . t,
+   m = |f| + |share y| + |A| |y|. The caller gives y twice. */
 __kernel void pcg_residual_kernel(__global REAL *t, __global REAL *tt, __global REAL *mm,
-                                  __global const REAL *f, __global const REAL *y,
-                                  REPEATED(d), __global const REAL *x, MATRIX(a), ONE_PLANE(a),
-                                  const REAL share) {
+                                  __global REAL *rr, __global const REAL *f,
+                                  __global const REAL *y, REPEATED(d), __global const REAL *x,
+                                  MATRIX(a), ONE_PLANE(a), const REAL share) {
     REDUCTION(u);
     REDUCTION(v);
+    REDUCTION(w);
     EACH_ROW(i) {
         realv s = (realv)(share) * LOAD(y, i), m = fabs(s);
         EACH_ENTRY_OF(e, a, x, i, {
@@ -17,10 +17,11 @@ __kernel void pcg_residual_kernel(__global REAL *t, __global REAL *tt, __global 
         })
         s = LOAD(f, i) - s;
         STORE(t, i, s);
+        ADD(w, i, s * s);
         s = REPEAT(d, i) * s;
         m = REPEAT(d, i) * (fabs(LOAD(f, i)) + m);
         ADD(u, i, s * s);
         ADD(v, i, m * m);
     }
-    FINISH_TWO_SUMS(tt, u, mm, v)
+    FINISH_THREE_SUMS(tt, u, mm, v, rr, w)
 }

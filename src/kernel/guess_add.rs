@@ -1,6 +1,6 @@
-//! `y <- y + c d + c0 d0 + c1 d1`, `t <- t - c e - c0 e0 - c1 e1`, `|k t|^2`; `d` and `e` become what
-//! `y` and `t` were: a solve's first guess, its residual, and what they are to be compared with at
-//! its end (see [`guess`](crate::linear::guess)). 15 flops and 96 bytes per row (fp64). Nothing where
+//! `y <- y + c d + c0 d0 + c1 d1`, `t <- t - c e - c0 e0 - c1 e1`, `|k t|^2` and `|t|^2`; `d` and `e` become
+//! what `y` and `t` were: a solve's first guess, its residual, and what they are to be compared with at
+//! its end (see [`guess`](crate::linear::guess)). 17 flops and 96 bytes per row (fp64). Nothing where
 //! the state says so.
 
 use super::group::{Group, Lanes, groups, slice_at, slice_at_mut, slices};
@@ -8,22 +8,22 @@ use super::guess_least::{ADDS, LENGTH};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
-/// inout y, t, d, e; reductions k t . k t; own d0, e0, d1, e1; repeated k; state c0, c1, c, whether to add.
+/// inout y, t, d, e; reductions k t . k t, t . t; own d0, e0, d1, e1; repeated k; state c0, c1, c, whether to add.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "guess_add",
-        formula: "y <- y + sum c d; t <- t - sum c e; d, e <- y, t before; k t . k t",
+        formula: "y <- y + sum c d; t <- t - sum c e; d, e <- y, t before; |k t|^2, |t|^2",
         source: include_str!("../../cl/guess_add.cl"),
         shape: Shape {
             inout: 4,
-            reduce: &[Reduce::Sum],
+            reduce: &[Reduce::Sum; 2],
             own: 4,
             repeated: 1,
             state: LENGTH,
             ..Shape::NONE
         },
         flops: Flops {
-            row: 15.0,
+            row: 17.0,
             entry: [0.0; 2],
         },
         reference,
@@ -37,7 +37,7 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
         return;
     }
     for b in 0..r.n / BLOCK {
-        r.partial[0][b] = T::ZERO;
+        (r.partial[0][b], r.partial[1][b]) = (T::ZERO, T::ZERO);
         for i in b * BLOCK..(b + 1) * BLOCK {
             let [y, t, d, e] = [0, 1, 2, 3].map(|k| r.inout[k][i]);
             let [d0, e0, d1, e1] = [0, 1, 2, 3].map(|k| r.own[k][i]);
@@ -45,8 +45,10 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
             r.inout[0][i] = c.fma(d, c0.fma(d0, c1.fma(d1, y)));
             r.inout[1][i] = (-c).fma(e, (-c0).fma(e0, (-c1).fma(e1, t)));
             (r.inout[2][i], r.inout[3][i]) = (y, t);
-            let q = k * r.inout[1][i];
+            let t = r.inout[1][i];
+            let q = k * t;
             r.partial[0][b] = r.partial[0][b] + q * q;
+            r.partial[1][b] = r.partial[1][b] + t * t;
         }
     }
 }
@@ -61,7 +63,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
         return;
     }
     for block in 0..r.n / BLOCK {
-        let mut sum = Lanes::ZERO;
+        let (mut sum, mut rr) = (Lanes::ZERO, Lanes::ZERO);
         for i in slices(block) {
             let [d0, e0, d1, e1] = [d0, e0, d1, e1].map(|v| slice_at(v, i));
             let k = k.slice(r.first + i);
@@ -78,9 +80,11 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
                 w.store(e, g);
                 let q = Group::load(k, g) * next;
                 sum.add(g, q * q);
+                rr.add(g, next * next);
             }
         }
         r.partial[0][block] = sum.sum();
+        r.partial[1][block] = rr.sum();
     }
 }
 

@@ -182,7 +182,7 @@ macro_rules! kernels {
 }
 
 kernels!(
-    solver: axpy, dot, fsai_begin, pcg_begin, pcg_enter, pcg_leave, pcg_product, pcg_residual,
+    solver: axpy, dot, fsai_begin, pcg_begin, pcg_check, pcg_enter, pcg_leave, pcg_product, pcg_residual,
         pcg_step, spmv, spmv_add;
     step: blend, convect, energy, face_flux, gradient_correct, gspmv, guess_add, guess_learn, guess_sums,
         kinetic, momentum_flux, monitor, predict, predicted_flux, spmv_times;

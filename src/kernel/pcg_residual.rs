@@ -1,23 +1,23 @@
 //! `t <- f - (c y + A y)`, `|d t|^2`, and the size of what was added up, `|d m|^2` with
 //! `m = |f| + |c y| + |A| |y|`: the true residual of the system scaled to a diagonal of c, in the
-//! norm of the system before, and what round-off can leave of it. 4 flops per entry and 12 per row;
-//! 12 bytes per entry and 24 per row (fp64).
+//! norm of the system before, and what round-off can leave of it; and `|t|^2`, for a solve that begins
+//! along it. 4 flops per entry and 14 per row; 12 bytes per entry and 24 per row (fp64).
 
 use super::group::{Group, Lanes, slices};
 use super::mat::{Entry, Terms, loaded, parts};
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
-/// out t; reductions d t . d t, d m . d m; own f, y; repeated d; gather y (the same buffer); matrix A, the
+/// out t; reductions d t . d t, d m . d m, t . t; own f, y; repeated d; gather y (the same buffer); matrix A, the
 /// entries beside the diagonal; scalars c.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "pcg_residual",
-        formula: "t <- f - (c y + A y); |d t|^2; |d (|f| + |c y| + |A| |y|)|^2",
+        formula: "t <- f - (c y + A y); |d t|^2; |d (|f| + |c y| + |A| |y|)|^2; |t|^2",
         source: include_str!("../../cl/pcg_residual.cl"),
         shape: Shape {
             out: 1,
-            reduce: &[Reduce::Sum, Reduce::Sum],
+            reduce: &[Reduce::Sum; 3],
             own: 2,
             repeated: 1,
             gather: 1,
@@ -26,7 +26,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
             ..Shape::NONE
         },
         flops: Flops {
-            row: 12.0,
+            row: 14.0,
             entry: [4.0, 0.0],
         },
         reference,
@@ -37,7 +37,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
 fn reference<T: Real>(r: &mut Rows<'_, T>) {
     let (a, share) = (r.mats[0], r.scalars[0]);
     for b in 0..r.n / BLOCK {
-        (r.partial[0][b], r.partial[1][b]) = (T::ZERO, T::ZERO);
+        let [mut tt, mut mm, mut rr] = [T::ZERO; 3];
         for i in b * BLOCK..(b + 1) * BLOCK {
             let (f, y, d) = (r.own[0][i], r.own[1][i], r.repeated[0].row(r.first + i));
             let (mut s, mut m) = (share * y, (share * y).abs());
@@ -46,11 +46,12 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
                 s = c.fma(x, s);
                 m = c.abs().fma(x.abs(), m);
             }
-            r.out[0][i] = f - s;
-            let (s, m) = (d * (f - s), d * (f.abs() + m));
-            r.partial[0][b] = r.partial[0][b] + s * s;
-            r.partial[1][b] = r.partial[1][b] + m * m;
+            let t = f - s;
+            r.out[0][i] = t;
+            let (s, m) = (d * t, d * (f.abs() + m));
+            (tt, mm, rr) = (tt + s * s, mm + m * m, rr + t * t);
         }
+        (r.partial[0][b], r.partial[1][b], r.partial[2][b]) = (tt, mm, rr);
     }
 }
 
@@ -59,7 +60,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     let (a, x, [f, y, ..], t) = (r.mats[0], r.gather[0], r.own, &mut *r.out[0]);
     let share = Group::splat(r.scalars[0]);
     for b in 0..r.n / BLOCK {
-        let (mut tt, mut mm) = (Lanes::ZERO, Lanes::ZERO);
+        let [mut tt, mut mm, mut rr] = [Lanes::ZERO; 3];
         for i in slices(b) {
             let mut start = loaded([y, y], i);
             for [s, m] in &mut start {
@@ -72,6 +73,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
                 let (f, d) = (Group::load(f, i), Group::load(d, i - first));
                 let s = f - s;
                 s.put(t, i, r.stream);
+                rr.add(i, s * s);
                 let (s, m) = (d * s, d * (f.abs() + m));
                 tt.add(i, s * s);
                 mm.add(i, m * m);
@@ -79,11 +81,12 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
         }
         r.partial[0][b] = tt.sum();
         r.partial[1][b] = mm.sum();
+        r.partial[2][b] = rr.sum();
     }
 }
 
 /// `s_0 += v x`, `s_1 += |v| |x|`.
-struct SumAndSize;
+pub(super) struct SumAndSize;
 
 impl<T: Real> Terms<T, 1, 1, 2> for SumAndSize {
     #[inline(always)]

@@ -201,8 +201,8 @@ impl<T: Real> Guess<T> {
         self.gram = guess_least::with_new(&self.gram, new);
     }
 
-    /// Starts `y <- y + sum c d` and what that makes of `t`, by what was chosen; its reduction is
-    /// `|root t|^2`, if there was something to add.
+    /// Starts `y <- y + sum c d` and what that makes of `t`, by what was chosen; its reductions are
+    /// `|root t|^2` and `|t|^2`, if there was something to add.
     pub fn add(
         &mut self,
         engine: &Engine<T>,
@@ -226,7 +226,12 @@ impl<T: Real> Guess<T> {
     }
 
     /// The site of [`add`](Self::add).
-    pub fn added(&mut self) -> &mut Site<T> {
+    pub fn added(&self) -> &Site<T> {
+        &self.add
+    }
+
+    /// See [`added`](Self::added).
+    pub fn added_mut(&mut self) -> &mut Site<T> {
         &mut self.add
     }
 

@@ -25,6 +25,7 @@ mod watch;
 use std::rc::Rc;
 
 use pace::Pace;
+use start::Began;
 use watch::Watch;
 
 use super::guess::Guess;
@@ -79,6 +80,8 @@ pub struct Pcg<T: Real> {
     step: Site<T>,
     scalars: Finish<T>,
     pace: Pace,
+    /// What has left the first direction.
+    began: Began,
     /// The weight of the direction before in the next one.
     beta: T,
     /// Steps after the last one may have left another sum than that of its residual.
@@ -182,6 +185,7 @@ impl<T: Real> Pcg<T> {
             },
             legs,
             pace: Pace::default(),
+            began: Began::Direction,
             beta: T::ZERO,
             lacks_sum: false,
             ends_at_once: false,

@@ -208,7 +208,7 @@ impl Refine {
             return Ok(rr);
         }
         guess.add(engine, [x, &mut self.r], &self.root)?;
-        let [added] = engine.reductions([guess.added()])?;
+        let [added] = engine.reductions([guess.added_mut()])?;
         Ok(added[0])
     }
 

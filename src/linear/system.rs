@@ -43,6 +43,8 @@ pub(super) struct System<T: Real> {
     mean: Site<T>,
     shift: Site<T>,
     pub entry: Site<T>,
+    /// Of a solve that begins, and of one that may end.
+    pub first: Site<T>,
     pub check: Site<T>,
     leave: Site<T>,
 }
@@ -107,8 +109,11 @@ impl<T: Real> System<T> {
         });
         let inverse: Vec<f64> = root.iter().map(|&d| over(d)).collect();
         let beside = Sell::fixed(node, &beside)?;
-        let mut check = engine.site(kernel::pcg_residual::kernel(), &name("residual"), n)?;
-        engine.keep_border(&mut check, halo, &beside);
+        let mut first = engine.site(kernel::pcg_residual::kernel(), &name("residual"), n)?;
+        let mut check = engine.site(kernel::pcg_check::kernel(), &name("check"), n)?;
+        for site in [&mut first, &mut check] {
+            engine.keep_border(site, halo, &beside);
+        }
         Ok(Self {
             share,
             beside,
@@ -124,6 +129,7 @@ impl<T: Real> System<T> {
             mean: engine.site(kernel::dot::kernel(), &name("mean"), n)?,
             shift: engine.site(kernel::axpy::kernel(), &name("mean removal"), n)?,
             entry: engine.site(kernel::pcg_enter::kernel(), &name("scaling"), n)?,
+            first,
             check,
             leave: engine.site(kernel::pcg_leave::kernel(), &name("solution"), n)?,
         })
@@ -204,7 +210,7 @@ impl<T: Real> System<T> {
         ROOM * T::LEAST * self.rows
     }
 
-    /// Starts `t = f - (c I + L) y`; for its reductions see [`errors`].
+    /// Starts `t = f - (c I + L) y`; for its reductions see [`errors`], and `t . t`.
     pub fn residual(&mut self, engine: &Engine<T>, t: &mut Buffer<T>) -> Result<()> {
         let halo = engine.exchange(&self.halo, &mut self.y)?;
         let o = Operands {
@@ -214,6 +220,27 @@ impl<T: Real> System<T> {
             gather: &[&self.y],
             mats: &[&self.beside],
             scalars: &[T::of(self.share)],
+            halo,
+            ..Operands::default()
+        };
+        engine.post(&mut self.first, o)
+    }
+
+    /// The same at the end of a solve, with what [`leave`](Self::leave) makes of `y`.
+    pub fn check(
+        &mut self,
+        engine: &Engine<T>,
+        t: &mut Buffer<T>,
+        x: &mut Buffer<T>,
+    ) -> Result<()> {
+        let halo = engine.exchange(&self.halo, &mut self.y)?;
+        let o = Operands {
+            out: &mut [t, x],
+            own: &[&self.f, &self.y],
+            repeated: &[&self.root, &self.inverse],
+            gather: &[&self.y],
+            mats: &[&self.beside],
+            scalars: &[T::of(self.share), T::of(1.0 / self.unit)],
             halo,
             ..Operands::default()
         };
@@ -232,22 +259,18 @@ impl<T: Real> System<T> {
         engine.post(&mut self.leave, o)
     }
 
-    /// Whether leaving, too early, costs less than to wait for what says so.
-    pub fn leaves_ahead(&self, engine: &Engine<T>) -> bool {
-        engine.runs_unwatched(&self.leave)
-    }
-
     /// Its call sites.
-    pub fn sites(&self) -> [&Place; 5] {
+    pub fn sites(&self) -> [&Place; 6] {
         let Self {
             mean,
             shift,
             entry,
+            first,
             check,
             leave,
             ..
         } = self;
-        [mean, shift, entry, check, leave]
+        [mean, shift, entry, first, check, leave]
     }
 
     /// Bytes copied between host and device so far.

@@ -128,8 +128,8 @@ pub struct Leg<'a, T: Real> {
     pub state: &'a mut Buffer<T>,
     /// What they are, where the device has not been given them yet: then no launch before this one has to.
     pub given: Option<[T; LENGTH]>,
-    /// Whose first reduction is `r . r`, if not the last step's.
-    pub before: Option<&'a Site<T>>,
+    /// Which reduction of whose call is `r . r`, if not the last step's first.
+    pub before: Option<(&'a Site<T>, usize)>,
     /// Most steps.
     pub steps: usize,
     /// The first product has been done.
@@ -205,15 +205,15 @@ impl<T: Real> Engine<T> {
         leg: Leg<'_, T>,
     ) -> Result<bool> {
         let form = self.form_of(legs, [product, step]);
-        let before = leg.before.unwrap_or(step);
-        let sums = [(before, 0), (&*product, 0)];
+        let (before, at) = leg.before.unwrap_or((step, 0));
+        let sums = [(before, at), (&*product, 0)];
         let done = self.done_by_device(&sums[..1 + usize::from(leg.multiplied)]);
         let blocks = step.rows / BLOCK;
         let (true, Some(form), Some(d)) = (done, form, &self.node.device) else {
             return Ok(false);
         };
         let (m, own) = leg.matrix;
-        let before = partial(before, 0)?;
+        let before = partial(before, at)?;
         m.view(true, false)?;
         let mut args = Args::default();
         for v in leg.vectors {

@@ -6,6 +6,7 @@
 //! 729, 691, 714, and 600 steps of such a cavity by `couloir run` 870, 898, 839 -> 829, 871, 842 us each.
 
 use super::Pcg;
+use super::start::place_of;
 use crate::Result;
 use crate::kernel::Real;
 use crate::linear::Follow;
@@ -47,19 +48,28 @@ impl<'a, 'f, T: Real> Beyond<'a, 'f, T> {
 }
 
 impl<T: Real> Pcg<T> {
-    /// Asks for the residual, which has been started, and leaves the solution; starts what follows it, too,
-    /// where that is likely to be of use. Returns the question.
+    /// Starts the true residual, and leaves the solution.
+    pub(super) fn check(
+        &mut self,
+        engine: &Engine<T>,
+        beyond: &mut Beyond<'_, '_, T>,
+    ) -> Result<()> {
+        beyond.forget();
+        let t = place_of(&mut self.factor, &mut self.s);
+        self.system.check(engine, t, beyond.x)?;
+        beyond.left = true;
+        Ok(())
+    }
+
+    /// Asks for the residual, which has been started; starts what follows the solution, too, where that is
+    /// likely to be of use. Returns the question.
     pub(super) fn go_beyond(
         &mut self,
         engine: &Engine<T>,
         beyond: &mut Beyond<'_, '_, T>,
     ) -> Result<Asked> {
         let asked = engine.ask([&mut self.system.check])?;
-        beyond.left = self.system.leaves_ahead(engine);
-        if beyond.left {
-            self.system.leave(engine, beyond.x)?;
-        }
-        beyond.followed = beyond.left && asked.is_under_way() && beyond.likely.is_some();
+        beyond.followed = asked.is_under_way() && beyond.likely.is_some();
         if let (true, Some(follow)) = (beyond.followed, &mut beyond.follow) {
             follow(beyond.x)?;
         }

@@ -83,7 +83,6 @@ impl<T: Real> Pcg<T> {
             anew: true,
             multiplied,
             leg: None,
-            checked: false,
             most,
         };
         let (state, _) = self.iterate(engine, &state, begin, None)?;

@@ -25,8 +25,6 @@ pub(super) struct Begin {
     pub multiplied: bool,
     /// Most steps of the first leg, if that is under way.
     pub leg: Option<usize>,
-    /// The true residual is asked for at their end.
-    pub checked: bool,
     /// Most iterations.
     pub most: usize,
 }
@@ -74,7 +72,7 @@ impl<T: Real> Pcg<T> {
                 let own = calls_of(&seen, &state);
                 self.turn(own);
                 calls += own;
-                (state, residual, put) = (seen, begin.checked, true);
+                (state, residual, put) = (seen, beyond.is_some(), true);
                 done = (state[ITERATIONS].f64() - before) as usize;
                 if state[STOP] > T::ZERO {
                     break;
@@ -93,11 +91,11 @@ impl<T: Real> Pcg<T> {
                 self.product(engine)?;
             }
             let before_step = match &self.factor {
-                _ if !begin.anew || n > 1 => &self.step,
-                Some(factor) => factor.start(),
-                None => &self.begin,
+                _ if !begin.anew || n > 1 => (&self.step, 0),
+                Some(factor) => (factor.start(), 0),
+                None => self.began.sum(&self.begin, &self.system.first, &self.guess),
             };
-            let sums = [(before_step, 0), (&self.product, 0), (&self.product, 1)];
+            let sums = [before_step, (&self.product, 0), (&self.product, 1)];
             // A call that is measured must not be one that finds nothing to do.
             let measured = self.product.to_be_measured() || self.step.to_be_measured();
             let now = measured || n == begin.most;
@@ -136,8 +134,9 @@ impl<T: Real> Pcg<T> {
                 continue;
             }
             if watched {
-                residual = begin.checked && self.factor.is_none();
-                self.begin_look(engine, residual)?;
+                let beyond = beyond.as_deref_mut().filter(|_| self.factor.is_none());
+                residual = beyond.is_some();
+                self.begin_look(engine, beyond)?;
             }
             let seen = match &mut self.watch {
                 Some(watch) if ahead && (now || asked || watched) => Some(watch.looked()?),
@@ -189,12 +188,16 @@ impl<T: Real> Pcg<T> {
         Ok((state, residual))
     }
 
-    /// Begins to look at the state of a device that does all the work, and goes on with the `residual`
-    /// meanwhile.
-    pub(super) fn begin_look(&mut self, engine: &Engine<T>, residual: bool) -> Result<()> {
+    /// Begins to look at the state of a device that does all the work, and goes on with what comes `beyond`
+    /// its iterations meanwhile.
+    pub(super) fn begin_look(
+        &mut self,
+        engine: &Engine<T>,
+        beyond: Option<&mut Beyond<'_, '_, T>>,
+    ) -> Result<()> {
         self.watch.iter_mut().try_for_each(Watch::mark)?;
-        if residual {
-            self.residual(engine)?;
+        if let Some(beyond) = beyond {
+            self.check(engine, beyond)?;
         }
         match &mut self.watch {
             // SAFETY: the state is dropped after the watch, and read after a look alone; a residual
@@ -254,7 +257,7 @@ impl<T: Real> Pcg<T> {
     }
 
     /// Starts the first product before it is known whether there are to be iterations, where the device
-    /// does that while the host waits for what says so; returns whether it has. Then the residual in `s` has made
+    /// does that while the host waits for what says so; returns whether it has. Then what was in `s` has made
     /// way for it.
     pub(super) fn multiply_ahead(&mut self, engine: &Engine<T>) -> Result<bool> {
         let unwatched = engine.runs_unwatched(&self.product) && self.on_the_device(engine);

@@ -27,7 +27,7 @@ impl<T: Real> Pcg<T> {
         begin: Begin,
         calls: usize,
         (state, given): (&State<T>, bool),
-        beyond: Option<&mut Beyond<'_, '_, T>>,
+        mut beyond: Option<&mut Beyond<'_, '_, T>>,
     ) -> Result<Option<State<T>>> {
         let multiplied = begin.multiplied && calls == 0;
         let ahead = begin.leg.filter(|_| calls == 0);
@@ -42,9 +42,8 @@ impl<T: Real> Pcg<T> {
                 steps
             }
         };
-        self.begin_look(engine, begin.checked)?;
+        self.begin_look(engine, beyond.as_deref_mut())?;
         if let Some(beyond) = beyond {
-            beyond.forget();
             if self.ends_by_leg && beyond.likely.is_some_and(|most| most <= steps) {
                 beyond.asked = Some(self.go_beyond(engine, beyond)?);
                 #[cfg(test)]
@@ -94,7 +93,7 @@ impl<T: Real> Pcg<T> {
             matrix: (&self.system.beside, self.system.share),
             state: &mut self.state,
             given,
-            before: anew.then_some(&self.begin),
+            before: anew.then(|| self.began.sum(&self.begin, &self.system.first, &self.guess)),
             steps,
             multiplied,
         };

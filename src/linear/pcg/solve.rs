@@ -152,7 +152,6 @@ impl<T: Real> Pcg<T> {
                 anew: start != Start::Same,
                 multiplied: std::mem::take(&mut multiplied),
                 leg: under_way.take(),
-                checked: true,
                 most: max_iterations - s.iterations,
             };
             // Where the last solve had to go on after its first look, this one may, too.
@@ -167,8 +166,7 @@ impl<T: Real> Pcg<T> {
             let before = rr;
             self.ends_by_leg = residual || self.legs.is_none();
             if !residual {
-                self.residual(engine)?;
-                beyond.forget();
+                self.check(engine, &mut beyond)?;
             }
             let asked = match beyond.asked.take() {
                 Some(asked) => asked,

@@ -9,7 +9,7 @@ use crate::linear::guess::Guess;
 use crate::linear::precond::Factor;
 use crate::linear::system::errors;
 use crate::node::Buffer;
-use crate::split::{Engine, Operands};
+use crate::split::{Engine, Operands, Site};
 
 /// How a solve begins, or begins anew.
 #[derive(Clone, Copy, PartialEq)]
@@ -20,6 +20,33 @@ pub(super) enum Start {
     Replaced,
     /// As it is.
     Same,
+}
+
+/// What has left the first direction of a solve, with its `r . r`.
+#[derive(Clone, Copy)]
+pub(super) enum Began {
+    /// The true residual, which is the direction itself.
+    Residual,
+    /// What the steps of earlier solves have made of that.
+    Guess,
+    /// A direction of its own.
+    Direction,
+}
+
+impl Began {
+    /// Which reduction of which of these calls is `r . r`.
+    pub fn sum<'a, T: Real>(
+        self,
+        begin: &'a Site<T>,
+        first: &'a Site<T>,
+        guess: &'a Option<Guess<T>>,
+    ) -> (&'a Site<T>, usize) {
+        match (self, guess) {
+            (Self::Residual, _) => (first, 2),
+            (Self::Guess, Some(guess)) => (guess.added(), 1),
+            (Self::Guess | Self::Direction, _) => (begin, 0),
+        }
+    }
 }
 
 /// What is known of a solve at its start.
@@ -62,33 +89,33 @@ impl<T: Real> Pcg<T> {
             tolerance, floor, ..
         } = bounds;
         let guesses = anew && self.guess.as_ref().is_some_and(Guess::pays);
+        let begins = anew && self.factor.is_none();
         let (mut mean, mut unit) = (None, 1.0);
         loop {
             let given = [mean.unwrap_or(0.0), unit];
             self.system.enter(engine, b, x, given)?;
-            self.residual(engine)?;
+            self.residual(engine, begins)?;
             let (mut begun, mut multiplied, mut leg) = (None, false, None);
-            let along = self.guess.take_if(|_| guesses && unit == 1.0);
-            let [entry, check] = if let Some(mut guess) = along {
-                let found = self.enter_along(engine, &mut guess, bounds, mean.is_none());
-                self.guess = Some(guess);
-                let found = found?;
+            let along = match guesses && unit == 1.0 {
+                true => self.enter_along(engine, bounds, mean.is_none())?,
+                false => None,
+            };
+            let [entry, check] = if let Some(found) = along {
                 (begun, multiplied, leg) = (found.begun, found.multiplied, found.leg);
                 found.sums
-            } else if anew && self.factor.is_none() {
-                self.post_replace(engine, Start::Anew)?;
-                let (entry, check) = (&mut self.system.entry, &mut self.system.check);
-                let asked = engine.ask([entry, check, &mut self.begin])?;
+            } else if begins {
+                let (entry, first) = (&mut self.system.entry, &mut self.system.first);
+                let asked = engine.ask([entry, first])?;
                 if mean.is_none() && unit == 1.0 {
                     leg = self.leg_ahead(engine, &asked, bounds, None)?;
                 }
                 multiplied = leg.is_none() && self.multiply_ahead(engine)?;
-                let (entry, check) = (&mut self.system.entry, &mut self.system.check);
-                let [entry, check, begin] = engine.told(asked, [entry, check, &mut self.begin])?;
-                begun = Some(begin[0].f64());
-                [entry, check]
+                let (entry, first) = (&mut self.system.entry, &mut self.system.first);
+                let told = engine.told(asked, [entry, first])?;
+                begun = Some(told[1][2].f64());
+                told
             } else {
-                engine.reductions([&mut self.system.entry, &mut self.system.check])?
+                engine.reductions([&mut self.system.entry, &mut self.system.first])?
             };
             let bb = entry[0].f64();
             if mean.is_none() {
@@ -119,73 +146,66 @@ impl<T: Real> Pcg<T> {
 
     /// Goes on along the steps of the solves before, as far as that is known to be worth it: by the
     /// device, where it need not wait for the host to know. It starts the first leg, too, where there is
-    /// `no_mean` yet, so that it knows whether one is to be taken off first.
+    /// `no_mean` yet, so that it knows whether one is to be taken off first. None where nothing is
+    /// remembered.
     fn enter_along(
         &mut self,
         engine: &Engine<T>,
-        guess: &mut Guess<T>,
         bounds: Bounds,
         no_mean: bool,
-    ) -> Result<Along<T>> {
+    ) -> Result<Option<Along<T>>> {
+        let Some(guess) = &mut self.guess else {
+            return Ok(None);
+        };
         let norms = [bounds.tolerance, bounds.floor];
-        let t = place_of(&mut self.factor, &mut self.s);
+        let (system, t) = (&mut self.system, place_of(&mut self.factor, &mut self.p));
         guess.project(engine, t)?;
-        let asked = guess.ask(engine, [&mut self.system.entry, &mut self.system.check])?;
+        let asked = guess.ask(engine, [&mut system.entry, &mut system.first])?;
         let ahead = guess.chooses_ahead(engine, &asked, norms)?;
         if ahead {
-            self.add_along(engine, guess)?;
+            guess.add(engine, [&mut system.y, t], &system.root)?;
         }
-        let sites = [&mut self.system.entry, &mut self.system.check];
+        let sites = [&mut system.entry, &mut system.first];
         let (sums, adds) = guess.told(engine, asked, sites, norms, ahead)?;
         if !ahead && adds {
-            self.add_along(engine, guess)?;
+            guess.add(engine, [&mut system.y, t], &system.root)?;
         }
         let mut found = Along {
             sums,
-            begun: None,
+            begun: self.factor.is_none().then(|| sums[1][2].f64()),
             multiplied: false,
             leg: None,
         };
-        if !ahead && !adds {
-            return Ok(found);
+        if !adds {
+            return Ok(Some(found));
         }
-        if self.factor.is_some() {
-            if adds {
-                found.sums[1][0] = engine.reductions([guess.added()])?[0][0];
+        let asked = engine.ask([guess.added_mut()])?;
+        if self.factor.is_none() {
+            self.began = Began::Guess;
+            if no_mean {
+                let told = Sides {
+                    bb: sums[0][0].f64(),
+                    sum: sums[0][1].f64(),
+                    counted: sums[1][1].f64(),
+                };
+                found.leg = self.leg_ahead(engine, &asked, bounds, Some(told))?;
             }
-            return Ok(found);
+            found.multiplied = found.leg.is_none() && self.multiply_ahead(engine)?;
         }
-        let asked = engine.ask([guess.added(), &mut self.begin])?;
-        if adds && no_mean {
-            let told = Sides {
-                bb: sums[0][0].f64(),
-                sum: sums[0][1].f64(),
-                counted: sums[1][1].f64(),
-            };
-            found.leg = self.leg_ahead(engine, &asked, bounds, Some(told))?;
-        }
-        found.multiplied = found.leg.is_none() && self.multiply_ahead(engine)?;
-        let [added, begin] = engine.told(asked, [guess.added(), &mut self.begin])?;
-        if adds {
+        if let Some(guess) = &mut self.guess {
+            let [added] = engine.told(asked, [guess.added_mut()])?;
             found.sums[1][0] = added[0];
+            found.begun = found.begun.map(|_| added[1].f64());
         }
-        found.begun = Some(begin[0].f64());
-        Ok(found)
+        Ok(Some(found))
     }
 
-    /// Starts to go on along the steps, and in the first direction where that is simple.
-    fn add_along(&mut self, engine: &Engine<T>, guess: &mut Guess<T>) -> Result<()> {
-        let (y, t) = (&mut self.system.y, place_of(&mut self.factor, &mut self.s));
-        guess.add(engine, [y, t], &self.system.root)?;
-        match self.factor {
-            Some(_) => Ok(()),
-            None => self.post_replace(engine, Start::Anew),
-        }
-    }
-
-    /// See [`System::residual`]; the residual itself goes to where [`Pcg::replace`] finds it.
-    pub(super) fn residual(&mut self, engine: &Engine<T>) -> Result<()> {
-        let t = place_of(&mut self.factor, &mut self.s);
+    /// See [`System::residual`]; the residual itself is the first direction of a solve that `begins` along
+    /// it, and else goes to where [`Pcg::replace`] finds it.
+    fn residual(&mut self, engine: &Engine<T>, begins: bool) -> Result<()> {
+        self.began = Began::Residual;
+        let own = if begins { &mut self.p } else { &mut self.s };
+        let t = place_of(&mut self.factor, own);
         self.system.residual(engine, t)
     }
 
@@ -202,6 +222,7 @@ impl<T: Real> Pcg<T> {
 
     /// The same without a factor, started.
     pub(super) fn post_replace(&mut self, engine: &Engine<T>, start: Start) -> Result<()> {
+        self.began = Began::Direction;
         let kept = self.kept(start);
         let o = Operands {
             out: &mut [&mut self.p],
@@ -221,13 +242,13 @@ impl<T: Real> Pcg<T> {
     }
 }
 
-/// Where the residual of the whole system goes.
-fn place_of<'a, T: Real>(
+/// Where the residual of the whole system goes: without a factor, to its `own` place.
+pub(super) fn place_of<'a, T: Real>(
     factor: &'a mut Option<Factor<T>>,
-    s: &'a mut Buffer<T>,
+    own: &'a mut Buffer<T>,
 ) -> &'a mut Buffer<T> {
     match factor {
         Some(factor) => factor.t(),
-        None => s,
+        None => own,
     }
 }

@@ -63,7 +63,7 @@ fn solves(config: &Config, patience: Option<usize>) -> (Vec<Solution>, Vec<u64>,
         bits.extend(x.read().unwrap().iter().map(|x| x.to_bits()));
     }
     let sites = solver.sites();
-    let residual = sites.iter().find(|s| s.label == "poisson residual");
+    let residual = sites.iter().find(|s| s.label == "poisson check");
     (all, bits, residual.unwrap().stats.calls)
 }
 
