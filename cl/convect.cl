@@ -1,4 +1,5 @@
-/* y_k <- b_k + A' x_k, where element e of A' is a_e + (C phi)_e. A group has a block of rows. Its
+/* y_k <- b_k + A' x_k, where element e of A' is a_e + (C phi)_e; s_k <- u_k + c1 y_k + c0 o_k; v_k <- s_k -
+   dt g_k. A group has a block of rows. Its
    work-items compute the elements of their slices first, into local memory; where one has the whole
    block, it does so slice by slice, into memory of its own. Slices of A have each its own elements, and
    no more than ELEMENTS. `couloir bench step --rows 1000000 --device 1 --where device`, an H200, by events,
@@ -31,22 +32,37 @@
     }
 #define MULTIPLIED(i, values, first)                                          \
     {                                                                         \
-        realv s0 = REPEAT(b0, i), s1 = REPEAT(b1, i), s2 = REPEAT(b2, i);     \
+        realv t0 = REPEAT(b0, i), t1 = REPEAT(b1, i), t2 = REPEAT(b2, i);     \
         EACH_ENTRY(e, a, i, {                                                 \
             OWN_VALUE(v, values, e, first)                                    \
-            s0 = fma(v, GATHER(x0, e), s0);                                   \
-            s1 = fma(v, GATHER(x1, e), s1);                                   \
-            s2 = fma(v, GATHER(x2, e), s2);                                   \
+            t0 = fma(v, GATHER(x0, e), t0);                                   \
+            t1 = fma(v, GATHER(x1, e), t1);                                   \
+            t2 = fma(v, GATHER(x2, e), t2);                                   \
         })                                                                    \
-        STORE(y0, i, s0);                                                     \
-        STORE(y1, i, s1);                                                     \
-        STORE(y2, i, s2);                                                     \
+        PREDICTED(0, i, t0)                                                   \
+        PREDICTED(1, i, t1)                                                   \
+        PREDICTED(2, i, t2)                                                   \
+    }
+#define PREDICTED(k, i, t)                                                    \
+    {                                                                         \
+        STORE(PASTE(y, k), i, t);                                             \
+        t = fma((realv)(c1), t, LOAD(PASTE(u, k), i));                        \
+        t = fma((realv)(c0), LOAD(PASTE(o, k), i), t);                        \
+        STORE(PASTE(s, k), i, t);                                             \
+        STORE(PASTE(v, k), i, fma((realv)(-dt), LOAD(PASTE(g, k), i), t));    \
     }
 __kernel void convect_kernel(__global REAL *y0, __global REAL *y1, __global REAL *y2,
-                             REPEATED(b0), REPEATED(b1), REPEATED(b2), REPEATED(a),
-                             __global const REAL *x0, __global const REAL *x1,
+                             __global REAL *s0, __global REAL *s1, __global REAL *s2,
+                             __global REAL *v0, __global REAL *v1, __global REAL *v2,
+                             __global const REAL *u0, __global const REAL *u1,
+                             __global const REAL *u2, __global const REAL *o0,
+                             __global const REAL *o1, __global const REAL *o2,
+                             __global const REAL *g0, __global const REAL *g1,
+                             __global const REAL *g2, REPEATED(b0), REPEATED(b1), REPEATED(b2),
+                             REPEATED(a), __global const REAL *x0, __global const REAL *x1,
                              __global const REAL *x2, __global const REAL *phi, MATRIX(a),
-                             MATRIX(c), __global const REAL *c_val) {
+                             MATRIX(c), __global const REAL *c_val, const REAL c1,
+                             const REAL c0, const REAL dt) {
 #if ITEM == VECTOR
     __local REAL all[BLOCK / SLICE * ELEMENTS];
     const size_t i = (size_t)THIS_ * VECTOR;
@@ -72,3 +88,4 @@ __kernel void convect_kernel(__global REAL *y0, __global REAL *y1, __global REAL
 #undef SUM_
 #undef COMPUTED
 #undef MULTIPLIED
+#undef PREDICTED

@@ -1,9 +1,11 @@
 //! `y_k <- b_k + A' x_k`, k = 0, 1, 2, where element e of `A'` is `a_e + (C phi)_e`: convection and
-//! diffusion (thesis section 2.3, equation 2.10) by a matrix that is never stored. C has a row for each
-//! element of A: see [`Sell::by_element`](crate::sparse::Sell::by_element). 7 flops per entry of A, 2 of
-//! C, 48 bytes per row (fp64), phi, C and the repeated vectors as they are stored: of like cells next to
-//! nothing, else 8 bytes of each entry of A and 24 of a row. A product that stores `A'` and one that reads it
-//! move 16 bytes more of each element: 112 of a row of a box.
+//! diffusion (thesis section 2.3, equation 2.10) by a matrix that is never stored; and what
+//! [`predict`](super::predict) makes of it, `s_k <- u_k + c1 y_k + c0 o_k`, `v_k <- s_k - dt g_k`. C has a
+//! row for each element of A: see [`Sell::by_element`](crate::sparse::Sell::by_element). 7 flops per entry
+//! of A, 2 of C, 18 flops and 144 bytes per row (fp64; 48 less than with a kernel for the prediction), phi, C
+//! and the repeated vectors as they are stored: of like cells next to nothing, else 8 bytes of each entry of
+//! A and 24 of a row. A product that stores `A'` and one that reads it move 16 bytes more of each element:
+//! 112 of a row of a box.
 
 use super::elements::ELEMENTS;
 use super::group::Group;
@@ -11,23 +13,26 @@ use super::mat::{Products, parts, zero};
 use super::repeats::repeated;
 use super::{Flops, Kernel, Real, Rows, SLICE, Shape};
 
-/// out y_0, y_1, y_2; repeated b_0, b_1, b_2, a (by element); gather x_0, x_1, x_2, phi; matrices A (without
-/// values), C.
+/// out y_k, s_k, v_k; own u_k (velocity: as x_k), o_k (y_k of the step before), g_k (pressure gradient);
+/// repeated b_0, b_1, b_2, a (by element); gather x_0, x_1, x_2, phi; matrices A (without values), C; scalars
+/// c1, c0, dt.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "convect",
-        formula: "y_k <- b_k + (A + C phi) x_k",
+        formula: "y_k <- b_k + (A + C phi) x_k; s_k <- u_k + c1 y_k + c0 o_k; v_k <- s_k - dt g_k",
         source: include_str!("../../cl/convect.cl"),
         shape: Shape {
-            out: 3,
+            out: 9,
+            own: 9,
             repeated: 4,
             gather: 4,
             mats: &[0, 1],
             by_element: true,
+            scalars: 3,
             ..Shape::NONE
         },
         flops: Flops {
-            row: 0.0,
+            row: 18.0,
             entry: [7.0, 2.0],
         },
         reference,
@@ -49,8 +54,12 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
                 s[k] = v.fma(r.gather[k][j], s[k]);
             }
         }
-        for k in 0..3 {
-            r.out[k][i] = s[k];
+        let [c1, c0, dt] = [r.scalars[0], r.scalars[1], r.scalars[2]];
+        for (k, y) in s.into_iter().enumerate() {
+            let s = c0.fma(r.own[3 + k][i], c1.fma(y, r.own[k][i]));
+            r.out[k][i] = y;
+            r.out[3 + k][i] = s;
+            r.out[6 + k][i] = (-dt).fma(r.own[6 + k][i], s);
         }
     }
 }
@@ -69,6 +78,7 @@ struct Values<T>([T; ELEMENTS]);
 fn body<T: Real>(r: &mut Rows<'_, T>) {
     let ([a, c], [b0, b1, b2, own]) = (r.mats, r.repeated);
     let [x0, x1, x2, phi, ..] = r.gather;
+    let [c1, c0, minus_dt] = [r.scalars[0], r.scalars[1], -r.scalars[2]].map(Group::splat);
     let mut values = Values([T::ZERO; ELEMENTS]);
     for i in (0..r.n).step_by(SLICE) {
         let elements = a.elements(r.first + i);
@@ -87,8 +97,12 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
         let base = repeated([b0, b1, b2], r.first + i);
         let sums = a.sums(Products, [0], [x0, x1, x2], r.first + i, base);
         for (i, s) in parts(i, sums) {
-            for (s, y) in s.into_iter().zip(&mut r.out) {
-                s.put(y, i, r.stream);
+            for (k, y) in s.into_iter().enumerate() {
+                let [u, o, g] = [0, 3, 6].map(|role| Group::load(r.own[role + k], i));
+                let s = c0.fma(o, c1.fma(y, u));
+                y.put(r.out[k], i, r.stream);
+                s.put(r.out[3 + k], i, r.stream);
+                minus_dt.fma(g, s).put(r.out[6 + k], i, r.stream);
             }
         }
     }

@@ -46,7 +46,7 @@ pub use rows::Rows;
 /// Partial sums per block; see `cl/reduce.cl`.
 pub const LANES: usize = 32;
 /// Most operands of each role.
-pub const MAX_OUT: usize = 6;
+pub const MAX_OUT: usize = 9;
 /// See [`MAX_OUT`].
 pub const MAX_INOUT: usize = 4;
 /// See [`MAX_OUT`].

@@ -71,8 +71,10 @@ pub struct Stepper<T: Real = f64> {
     volume_norm: f64,
     /// Pressure iterations of a step, whatever its residual.
     fixed: Option<usize>,
-    /// What the next step begins with is under way.
-    ahead: bool,
+    /// What the next step begins with is under way, for one of this length.
+    ahead: Option<f64>,
+    /// The last step was as long as the one before.
+    steady: bool,
 }
 
 impl<T: Precise> Stepper<T> {
@@ -138,7 +140,8 @@ impl<T: Precise> Stepper<T> {
             rate_max: 0.0,
             volume_norm: comm.sum(squares)?.sqrt(),
             fixed: None,
-            ahead: false,
+            ahead: None,
+            steady: false,
         };
         stepper.start(engine, dt, given)?;
         stepper.poisson.remember(engine)?;
@@ -187,7 +190,7 @@ impl<T: Precise> Stepper<T> {
     }
 
     fn restore(&mut self, engine: &Engine<T>, saved: &Saved<T>) -> Result<()> {
-        self.ahead = false;
+        self.ahead = None;
         self.f.restore(saved)?;
         self.exchange_velocity(engine)
     }
@@ -218,20 +221,16 @@ impl<T: Precise> Stepper<T> {
         dt: f64,
         given: Option<&Vectors>,
     ) -> Result<Solution> {
-        // Adams-Bashforth with a variable step, Euler at first.
-        let ratio = self.dt_old.map_or(0.0, |old| dt / old);
-        let (c1, c0) = (dt * (1.0 + 0.5 * ratio), dt * (-0.5 * ratio));
         match self.scheme {
             Scheme::SymmetryPreserving => {
-                self.momentum_by_cells(engine)?;
-                self.predict(engine, c1, c0, dt)?;
+                self.predict_by_cells(engine, dt)?;
                 self.boundary.give(given)?;
                 self.predicted_flux(engine, true, dt)?;
             }
             Scheme::Consistent => {
                 self.nodal_velocity(engine, false)?;
                 self.momentum_by_faces(engine)?;
-                self.predict(engine, c1, c0, dt)?;
+                self.predict(engine, dt)?;
                 self.flux_of_old(engine)?;
                 self.boundary.give(given)?;
                 self.nodal_velocity(engine, true)?;
@@ -243,7 +242,7 @@ impl<T: Precise> Stepper<T> {
         let solution = self.project(engine, dt, true)?;
         self.exchange_velocity(engine)?;
         std::mem::swap(&mut self.f.r, &mut self.f.r_old);
-        self.dt_old = Some(dt);
+        self.steady = self.dt_old.replace(dt) == Some(dt);
         self.boundary.update(&self.f, self.settings)?;
         Ok(solution)
     }

@@ -14,42 +14,57 @@ fn three<T: Precise>(f: &mut Field<T>) -> [&mut Buffer<T>; 3] {
 }
 
 impl<T: Precise> Stepper<T> {
-    /// Starts [`momentum_by_cells`](Self::momentum_by_cells) of the next step, which does not ask how
-    /// long it is, where the device does that while the host waits for what says so.
-    pub(super) fn momentum_ahead(&mut self, engine: &Engine<T>) -> Result<()> {
-        self.ahead =
-            self.scheme == Scheme::SymmetryPreserving && engine.runs_unwatched(&self.s.convect);
-        if self.ahead {
-            self.start_momentum(engine)?;
-        }
-        Ok(())
-    }
-
-    /// `R = (nu D + E_C phi) u + boundary and force`.
-    pub(super) fn momentum_by_cells(&mut self, engine: &Engine<T>) -> Result<()> {
-        match std::mem::take(&mut self.ahead) {
-            true => Ok(()),
-            false => self.start_momentum(engine),
+    /// Starts [`predict_by_cells`](Self::predict_by_cells) of the next step where the device does that while the
+    /// host waits for what this one comes to, if steps are as long as each other.
+    pub(super) fn predict_ahead(&mut self, engine: &Engine<T>) -> Result<()> {
+        let by_cells = self.scheme == Scheme::SymmetryPreserving;
+        self.ahead = (self.dt_old)
+            .filter(|_| by_cells && self.steady && engine.runs_unwatched(&self.s.convect));
+        match self.ahead {
+            Some(dt) => self.start_by_cells(engine, dt),
+            None => Ok(()),
         }
     }
 
-    fn start_momentum(&mut self, engine: &Engine<T>) -> Result<()> {
+    /// `R = (nu D + E_C phi) u + boundary and force`, and as [`predict`](Self::predict).
+    pub(super) fn predict_by_cells(&mut self, engine: &Engine<T>, dt: f64) -> Result<()> {
+        if self.ahead.take() != Some(dt) {
+            self.start_by_cells(engine, dt)?;
+        }
+        engine.update(&self.halo, Reach::Face, &mut three(&mut self.f.v))
+    }
+
+    fn start_by_cells(&mut self, engine: &Engine<T>, dt: f64) -> Result<()> {
+        let scalars = self.weights(dt);
         let MomentumMatrices::Cells(m) = &self.m.momentum else {
             return Ok(());
         };
         let ([a, c], [b0, b1, b2]) = (&m.mats, &self.boundary.momentum);
-        let [u, v, w] = &self.f.u;
+        let f = &mut self.f;
+        let [r0, r1, r2] = f.r.each_mut();
+        let [s0, s1, s2] = f.star.each_mut();
+        let [v0, v1, v2] = f.v.each_mut();
+        let ([u0, u1, u2], [o0, o1, o2], [g0, g1, g2]) = (&f.u, &f.r_old, &f.g);
         call(
             engine,
             &mut self.s.convect,
             Operands {
-                out: &mut three(&mut self.f.r),
+                out: &mut [r0, r1, r2, s0, s1, s2, v0, v1, v2],
+                own: &[u0, u1, u2, o0, o1, o2, g0, g1, g2],
                 repeated: &[b0, b1, b2, &m.values],
-                gather: &[u, v, w, &self.f.phi],
+                gather: &[u0, u1, u2, &f.phi],
                 mats: &[a, c],
+                scalars: &scalars,
                 ..Operands::default()
             },
         )
+    }
+
+    /// Of the right-hand side now and at the step before, and dt: Adams-Bashforth with a variable step, Euler at
+    /// first.
+    fn weights(&self, dt: f64) -> [T; 3] {
+        let ratio = self.dt_old.map_or(0.0, |old| dt / old);
+        [dt * (1.0 + 0.5 * ratio), dt * (-0.5 * ratio), dt].map(T::of)
     }
 
     /// Nodal velocities of `u`, or of the prediction: `H_v u + H_b u_b`.
@@ -139,8 +154,9 @@ impl<T: Precise> Stepper<T> {
         Ok(())
     }
 
-    /// `u* = u + c1 R + c0 R_old`, `v = u* - dt g`, with halos.
-    pub(super) fn predict(&mut self, engine: &Engine<T>, c1: f64, c0: f64, dt: f64) -> Result<()> {
+    /// `u* = u + c1 R + c0 R_old`, `v = u* - dt g`, with halos (consistent).
+    pub(super) fn predict(&mut self, engine: &Engine<T>, dt: f64) -> Result<()> {
+        let scalars = self.weights(dt);
         let f = &mut self.f;
         let [s0, s1, s2] = f.star.each_mut();
         let [v0, v1, v2] = f.v.each_mut();
@@ -152,16 +168,11 @@ impl<T: Precise> Stepper<T> {
             Operands {
                 out: &mut [s0, s1, s2, v0, v1, v2],
                 own: &[u0, u1, u2, r0, r1, r2, o0, o1, o2, g0, g1, g2],
-                scalars: &[T::of(c1), T::of(c0), T::of(dt)],
+                scalars: &scalars,
                 ..Operands::default()
             },
         )?;
         let ([s0, s1, s2], [v0, v1, v2]) = (f.star.each_mut(), f.v.each_mut());
-        match self.scheme {
-            Scheme::SymmetryPreserving => engine.update(&self.halo, Reach::Face, &mut [v0, v1, v2]),
-            Scheme::Consistent => {
-                engine.update(&self.halo, Reach::Node, &mut [s0, s1, s2, v0, v1, v2])
-            }
-        }
+        engine.update(&self.halo, Reach::Node, &mut [s0, s1, s2, v0, v1, v2])
     }
 }

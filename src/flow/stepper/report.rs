@@ -59,7 +59,7 @@ impl<T: Precise> Stepper<T> {
     pub(super) fn monitor_all(&mut self, engine: &Engine<T>) -> Result<(f64, Monitor)> {
         self.post_monitor(engine)?;
         let asked = engine.ask([&mut self.s.correct, &mut self.s.monitor])?;
-        self.momentum_ahead(engine)?;
+        self.predict_ahead(engine)?;
         let [speeds, s] = engine.told(asked, [&mut self.s.correct, &mut self.s.monitor])?;
         Ok((self.speeds(speeds), self.monitored(s)))
     }

@@ -68,12 +68,12 @@ const SYMMETRIC: fn(Scheme) -> bool = |s| matches!(s, Scheme::SymmetryPreserving
 const CONSISTENT: fn(Scheme) -> bool = |s| matches!(s, Scheme::Consistent);
 
 sites! {
-    convect: convect, "convection and diffusion", CELLS, SYMMETRIC;
+    convect: convect, "momentum and prediction", CELLS, SYMMETRIC;
     nodal: gspmv, "nodal velocity", NODES, CONSISTENT;
     power: energy, "power of the pressure", CELLS, CONSISTENT;
     momentum_flux: momentum_flux, "momentum flux", FACES, CONSISTENT;
     gather: gspmv, "momentum balance", CELLS, CONSISTENT;
-    predict: predict, "prediction", CELLS, BOTH;
+    predict: predict, "prediction", CELLS, CONSISTENT;
     old_flux: face_flux, "flux of the old velocity", FACES, CONSISTENT;
     flux: face_flux, "flux of the prediction", FACES, CONSISTENT;
     blend: blend, "old flux faded in", FACES, CONSISTENT;
