@@ -18,7 +18,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 2.0,
-            entry: [0.0; 2],
+            entry: &[],
         },
         reference,
         host,

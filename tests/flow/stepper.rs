@@ -219,6 +219,37 @@ fn fields_after_50_steps_do_not_depend_on_the_split() {
 }
 
 #[test]
+fn a_step_tells_of_its_fluxes_what_is_found_when_asked() {
+    let found = devices().unwrap_or_else(|why| {
+        eprintln!("SKIPPED on devices: {why}");
+        Vec::new()
+    });
+    let on_devices = found.iter().filter(|d| d.fp64);
+    let on_devices = on_devices.flat_map(|d| [0.5, 1.0].map(|r| (DeviceChoice::Index(d.index), r)));
+    let mut engines = vec![engine(DeviceChoice::None, None, 2, 0.0)];
+    engines.extend(on_devices.map(|(device, ratio)| engine(device, None, 1, ratio)));
+    for (shape, scheme) in [
+        (BoxShape::Hexahedra, Scheme::SymmetryPreserving),
+        (BoxShape::Prisms, Scheme::Consistent),
+    ] {
+        let flow = Flow3d::new(shape, 6, scheme, mixed);
+        let (u, given) = (flow.start(), flow.given(0.0));
+        for engine in &engines {
+            let mut s = Stepper::new(engine, &flow.ops, flow.settings, &u, &given, DT).unwrap();
+            let mut before = s.monitor(engine).unwrap();
+            for i in 1..=3 {
+                let given = flow.given(DT * f64::from(i));
+                let told = s.step(engine, DT, &given).unwrap().monitor;
+                assert_eq!(told, s.monitor(engine).unwrap(), "{scheme:?}, step {i}");
+                assert!(told.rate_max > 0.0 && told.divergence_sum > 0.0);
+                assert_ne!(told, before, "{scheme:?}, step {i}");
+                before = told;
+            }
+        }
+    }
+}
+
+#[test]
 fn boundaries_that_stay_need_not_be_given() {
     let flow = Flow3d::new(BoxShape::Hexahedra, 6, Scheme::SymmetryPreserving, mixed);
     let engine = engine(DeviceChoice::None, None, 2, 0.0);

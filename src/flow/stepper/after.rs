@@ -52,8 +52,9 @@ impl<T: Real> After<'_, T> {
         )
     }
 
-    /// `p_hat = H_0 p`, `g = G p`, `u = u* - dt g`; its reductions are what a
-    /// [speed](super::Stepper::speeds) is made of.
+    /// `p_hat = H_0 p`, `g = G p`, `u = u* - dt g`; its reductions are what
+    /// [speeds](super::Stepper::speeds) are made of, then what the log tells of the
+    /// [fluxes](super::Stepper::monitored).
     pub fn correct(&mut self, engine: &Engine<T>, p: &Buffer<T>) -> Result<()> {
         let (s, f) = (&mut self.sites, &mut self.f);
         if !f.p_hat.is_empty() {
@@ -79,9 +80,13 @@ impl<T: Real> After<'_, T> {
             Operands {
                 out: &mut [u0, u1, u2, g0, g1, g2],
                 own: &[s0, s1, s2],
-                repeated: &[b0, b1, b2, &f.volume],
-                gather: &[p, &f.p_hat],
-                mats: &[&self.m.gradient_cells, &self.m.gradient_nodes],
+                repeated: &[b0, b1, b2, &f.volume, &f.per_volume],
+                gather: &[p, &f.p_hat, &f.phi],
+                mats: &[
+                    &self.m.gradient_cells,
+                    &self.m.gradient_nodes,
+                    &self.m.divergence,
+                ],
                 scalars: &[T::of(self.dt)],
                 ..Operands::default()
             },
