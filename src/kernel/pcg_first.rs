@@ -8,17 +8,6 @@ pub const SOURCE: &str = include_str!("../../cl/pcg_first.cl");
 /// Its name.
 pub const NAME: &str = "pcg_first";
 
-/// Of a right-hand side and of what is subtracted from it.
-#[derive(Clone, Copy, Debug)]
-pub struct Sides {
-    /// `|b|^2`.
-    pub bb: f64,
-    /// What is summed for the mean of `b`.
-    pub sum: f64,
-    /// The sum of squares whose round-off is in `|b - A x|^2`.
-    pub counted: f64,
-}
-
 /// What is known before.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
@@ -37,18 +26,15 @@ pub struct Known {
     pub farthest: f64,
     /// The state's number.
     pub origin: f64,
-    /// Those that are not asked for.
-    pub told: Option<Sides>,
+    /// The solve begins along the steps of those before.
+    pub along: bool,
 }
 
 impl Known {
     /// The numbers of a launch after the totals, which are `|b|^2`, the sum for the mean, `|b - A x|^2`, the
-    /// sum for its round-off and `r . r`; of the third and the last where the others are told.
-    pub fn values(&self) -> [f64; 11] {
-        let [told, bb, sum, counted] = match self.told {
-            Some(s) => [1.0, s.bb, s.sum, s.counted],
-            None => [0.0; 4],
-        };
+    /// sum for its round-off and `r . r`; where the solve begins along other steps, `|b - A x|^2` and `r . r`
+    /// there follow.
+    pub fn values(&self) -> [f64; 8] {
         [
             self.tolerance,
             self.floor,
@@ -57,10 +43,7 @@ impl Known {
             self.round_off,
             self.farthest,
             self.origin,
-            told,
-            bb,
-            sum,
-            counted,
+            f64::from(u8::from(self.along)),
         ]
     }
 }

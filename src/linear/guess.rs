@@ -202,7 +202,7 @@ impl<T: Real> Guess<T> {
     }
 
     /// Starts `y <- y + sum c d` and what that makes of `t`, by what was chosen; its reductions are
-    /// `|root t|^2` and `|t|^2`, if there was something to add.
+    /// `|root t|^2` and `|t|^2` then.
     pub fn add(
         &mut self,
         engine: &Engine<T>,

@@ -29,8 +29,8 @@ pub(super) struct Totals<T: Real> {
     group: usize,
     /// Where many are added up.
     many: Option<Many<T>>,
-    /// The one that reads is dropped first.
-    at: RefCell<(Glance<T>, Buffer<T>)>,
+    /// Of a question and of the one before; the one that reads is dropped first.
+    at: [RefCell<(Glance<T>, Buffer<T>)>; 2],
     /// Questions so far.
     turn: Cell<u64>,
 }
@@ -83,12 +83,16 @@ impl<T: Real> Totals<T> {
             return Ok(None);
         };
         let kernel = program.kernel("totals_kernel")?;
+        let at = || -> Result<_> {
+            let (glance, sums) = (Glance::new(d, 2 * MAX_SUMS)?, node.buffer(2 * MAX_SUMS)?);
+            Ok(RefCell::new((glance, sums)))
+        };
         Ok(Some(Self {
             group: adding_group(d, &kernel),
             kernel,
             many: Many::new(node, d, program)?,
             turn: Cell::new(0),
-            at: RefCell::new((Glance::new(d, 2 * MAX_SUMS)?, node.buffer(2 * MAX_SUMS)?)),
+            at: [at()?, at()?],
         }))
     }
 }
@@ -105,14 +109,15 @@ impl<T: Real> Totals<T> {
     /// Starts to add what is left of each of `lists` (see [`Left`]), or to take the largest where
     /// `maxima` has the list's bit, and to read that.
     fn start(&self, d: &Device, lists: &[Arg], left: Left, maxima: u32) -> Result<()> {
-        let mut at = self.at.borrow_mut();
+        let turn = self.turn.get() + 1;
+        let mut at = self.of(turn).borrow_mut();
         let (glance, sums) = &mut *at;
         let mut args = [sums.split_at(usize::MAX, false)?.0.arg; MAX_SUMS + 2];
         for (k, arg) in args[1..=MAX_SUMS].iter_mut().enumerate() {
             // What no group reads may be any list.
             *arg = lists[k.min(lists.len() - 1)];
         }
-        // What is read of the question before is read before this one's kernel.
+        // What is read of the last question but one is read before this one's kernel.
         glance.wait()?;
         let fail = |code| d.link.error("totals", code);
         let queue = &d.link.queue;
@@ -136,14 +141,19 @@ impl<T: Real> Totals<T> {
         // SAFETY: the sums are the device's alone, dropped after the glance, and changed by the kernel
         // above alone.
         unsafe { glance.start_aside(sums) }?;
-        self.turn.set(self.turn.get() + 1);
+        self.turn.set(turn);
         Ok(())
     }
 
-    /// What the last [`start`](Self::start) has come to.
-    fn end(&self) -> Result<[Total<T>; MAX_SUMS]> {
+    /// Where the numbers of that question are.
+    fn of(&self, turn: u64) -> &RefCell<(Glance<T>, Buffer<T>)> {
+        &self.at[(turn % 2) as usize]
+    }
+
+    /// What that question, the last one or the one before, has come to.
+    fn end(&self, turn: u64) -> Result<[Total<T>; MAX_SUMS]> {
         let mut all = [Total::ZERO; MAX_SUMS];
-        let mut at = self.at.borrow_mut();
+        let mut at = self.of(turn).borrow_mut();
         for (total, pair) in all.iter_mut().zip(at.0.end()?.chunks_exact(2)) {
             let [value, rest] = [pair[0], pair[1]];
             *total = Total { value, rest };
@@ -179,10 +189,12 @@ impl<T: Real> Engine<T> {
         })
     }
 
-    /// What that question has come to, where no other was asked since.
+    /// What that question has come to, where no more than one other was asked since.
     pub(super) fn answer(&self, asked: &Asked) -> Result<Option<[Total<T>; MAX_SUMS]>> {
-        match &self.totals {
-            Some(totals) if asked.turn == Some(totals.turn.get()) => totals.end().map(Some),
+        match (&self.totals, asked.turn) {
+            (Some(totals), Some(turn)) if turn + 1 >= totals.turn.get() => {
+                totals.end(turn).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -194,7 +206,7 @@ impl<T: Real> Engine<T> {
         let Some(totals) = totals.filter(|t| asked.turn == Some(t.turn.get())) else {
             return Ok(None);
         };
-        let at = totals.at.borrow();
+        let at = totals.of(totals.turn.get()).borrow();
         Ok(Some(at.1.share(usize::MAX, usize::MAX)?.device))
     }
 
@@ -213,7 +225,11 @@ impl<T: Real> Engine<T> {
 
     /// What the last question has come to; all before it has then finished, too.
     fn waited_for(&self) -> Result<Option<[Total<T>; MAX_SUMS]>> {
-        let all = self.totals.as_ref().map(Totals::end).transpose()?;
+        let all = self
+            .totals
+            .as_ref()
+            .map(|t| t.end(t.turn.get()))
+            .transpose()?;
         if let Some(d) = &self.node.device {
             d.link.queue.settled();
         }

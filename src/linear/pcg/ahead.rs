@@ -5,8 +5,9 @@
 
 use super::Pcg;
 use super::iterate::State;
+use super::start::Began;
 use crate::kernel::Real;
-use crate::kernel::pcg_first::{Known, Sides};
+use crate::kernel::pcg_first::Known;
 use crate::kernel::pcg_scalars::{ALPHA, BOUND, LENGTH, ORIGIN, WEIGHT};
 use crate::linear::Bounds;
 use crate::linear::system::round_off;
@@ -22,16 +23,14 @@ pub(super) fn farthest<T: Real>() -> f64 {
 }
 
 impl<T: Real> Pcg<T> {
-    /// Starts a leg of a solve that begins anew, behind a question for the sums of its entry, its residual and
-    /// its first direction, or for the last two where the others are `told`; how many steps it has at most, if
-    /// the device can. It does nothing where there is nothing to do, or another beginning is to be made; then
+    /// Starts a leg of a solve that begins anew, behind a question for the sums of its entry and its residual,
+    /// and of what it has gone along, if it has; how many steps it has at most, if the device can. It does nothing where there is nothing to do, or another beginning is to be made; then
     /// nobody looks at its end, and if its groups have given up, the next leg's do, too, which is an error.
     pub(super) fn leg_ahead(
         &mut self,
         engine: &Engine<T>,
         asked: &Asked,
         bounds: Bounds,
-        told: Option<Sides>,
     ) -> Result<Option<usize>> {
         let steps = self.steps_of_a_leg(bounds.max_iterations);
         let (Some(first), Some(watch), Some(legs)) = (&self.first, &mut self.watch, &self.legs)
@@ -51,7 +50,7 @@ impl<T: Real> Pcg<T> {
             round_off: round_off::<T>(),
             farthest: farthest::<T>(),
             origin: numbered[ORIGIN].f64(),
-            told,
+            along: matches!(self.began, Began::Guess),
         };
         let values = known.values().map(T::of);
         if !engine.follow(first, asked, &mut self.state, &values)? {
