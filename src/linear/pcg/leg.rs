@@ -43,13 +43,14 @@ impl<T: Real> Pcg<T> {
             }
         };
         self.begin_look(engine, beyond.as_deref_mut())?;
-        if let Some(beyond) = beyond {
-            if self.ends_by_leg && beyond.likely.is_some_and(|most| most <= steps) {
-                beyond.asked = Some(self.go_beyond(engine, beyond)?);
-                #[cfg(test)]
-                {
-                    self.started_ahead[1] += 1;
-                }
+        if let Some(beyond) = beyond
+            && self.ends_by_leg
+            && beyond.likely.is_some_and(|most| most <= steps)
+        {
+            beyond.asked = Some(self.go_beyond(engine, beyond)?);
+            #[cfg(test)]
+            {
+                self.started_ahead[1] += 1;
             }
         }
         let mut now = [T::ZERO; LENGTH];
