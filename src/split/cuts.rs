@@ -23,6 +23,8 @@ const TUNING_BUDGET_S: f64 = 0.5;
 const JOINT_BUDGET_S: f64 = 1.0;
 /// Parts of a cut that all sites share.
 const JOINT_PARTS: usize = 128;
+/// A site that is called in fewer than one of so many steps is not waited for.
+const SELDOM: u64 = 4;
 
 /// A tuner of the cut that all sites share. It begins with all rows on the device: any other
 /// share but none copies vectors at every call. Between the ends there is one valley at most,
@@ -115,6 +117,7 @@ impl<T: Real> Engine<T> {
     /// Tells what a whole step cost: where memory is discrete, all sites share one cut, which is
     /// tuned by it.
     pub fn step_done(&self, seconds_s: f64) {
+        self.steps.set(self.steps.get() + 1);
         let single_s = self.single.as_ref().map_or(0.0, |s| s.host_s.take());
         let host_s = self.host_s.take() + single_s;
         if let Some(joint) = self.shared_cut() {
@@ -139,7 +142,8 @@ impl<T: Real> Engine<T> {
     }
 
     /// Whether cuts are being tried, at any of `sites` or for all; a search that waits tries none.
-    /// Sites that have not been called where others have may never be: a mean that no right-hand side has.
+    /// Sites that have not been called where others have may never be, or not again: a mean that no right-hand
+    /// side has, and what is asked at the start alone.
     pub fn is_tuning(&self, sites: &[&Place]) -> bool {
         self.any_tuner(sites, Tuner::searching)
     }
@@ -153,7 +157,8 @@ impl<T: Real> Engine<T> {
     fn any_tuner(&self, sites: &[&Place], holds: fn(&Tuner) -> bool) -> bool {
         let joint = self.shared_cut().is_some_and(|t| holds(&t.borrow()));
         let begun = sites.iter().any(|s| s.stats.calls > 0);
-        let counts = |s: &Place| s.stats.calls > 0 || !begun;
+        let often = |s: &Place| SELDOM * s.stats.calls >= self.steps.get().max(1);
+        let counts = |s: &Place| !begun || often(s);
         joint || sites.iter().any(|s| holds(s.tuner()) && counts(s))
     }
 
@@ -215,76 +220,4 @@ impl<T: Real> Engine<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::node::{Config, DeviceChoice};
-
-    /// A step on a node whose device has memory of its own: sides that take `host_s` and
-    /// `device_s` for all rows, and copies where both work.
-    fn step_s(part: usize, [host_s, device_s, copies_s]: [f64; 3]) -> f64 {
-        let r = part as f64 / JOINT_PARTS as f64;
-        let both = part > 0 && part < JOINT_PARTS;
-        (host_s * (1.0 - r)).max(device_s * r) + if both { copies_s } else { 0.0 }
-    }
-
-    /// Settles; the ratio, the steps that it took, and the time above that of the best cut.
-    fn settle(node: [f64; 3], noise: f64) -> (f64, usize, f64) {
-        let mut rng = fastrand::Rng::with_seed(7);
-        let mut tuner = joint(Objective::Time);
-        let best_s = (0..=JOINT_PARTS)
-            .map(|part| step_s(part, node))
-            .fold(f64::INFINITY, f64::min);
-        let (mut steps, mut excess_s) = (0, 0.0);
-        while tuner.tuning() {
-            let true_s = step_s(tuner.cut(), node);
-            let seconds_s = true_s * (1.0 + noise * (rng.f64() - 0.5));
-            tuner.record(Call { seconds_s });
-            (steps, excess_s) = (steps + 1, excess_s + true_s - best_s);
-            assert!(steps < 1000, "{node:?}: the search does not end");
-        }
-        (tuner.ratio(), steps, excess_s)
-    }
-
-    #[test]
-    fn a_device_with_memory_of_its_own_soon_takes_all() {
-        // Host and copies from little to much slower than the device.
-        for host in [2.0, 5.0, 20.0, 80.0] {
-            for copies in [1.0, 4.0, 30.0] {
-                for noise in [0.0, 0.1] {
-                    let node = [host * 5e-3, 5e-3, copies * 5e-3];
-                    let (ratio, steps, excess_s) = settle(node, noise);
-                    assert_eq!(ratio, 1.0, "{node:?}, noise {noise}");
-                    assert!(steps <= 50, "{node:?}, noise {noise}: {steps} steps");
-                    // What is under way when the budget is spent comes to its end.
-                    let most_s = JOINT_BUDGET_S + 4.0 * (node[0] + node[2]);
-                    assert!(excess_s <= most_s, "{node:?}, noise {noise}: {excess_s} s");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_device_that_is_slow_or_has_cheap_copies_does_not() {
-        let (ratio, ..) = settle([5e-3, 50e-3, 10e-3], 0.02);
-        assert_eq!(ratio, 0.0);
-        // The corner, 4 ms at one half, is better than either end.
-        let node = [6e-3, 6e-3, 1e-3];
-        let (ratio, ..) = settle(node, 0.02);
-        let part = (ratio * JOINT_PARTS as f64).round() as usize;
-        assert!(step_s(part, node) <= 1.05 * 4e-3, "{ratio}");
-    }
-
-    #[test]
-    fn the_split_of_a_board_is_where_a_search_begins() {
-        let cpu = Config {
-            device: DeviceChoice::None,
-            ..Config::default()
-        };
-        let mut engine = Engine::<f64>::open(&cpu, Policy::Auto).unwrap();
-        engine.begin_from(&Bandwidth::default(), Cache::empty(None));
-        let place = Place::new("axpy", ["axpy", "", "fp64"], 1000 * BLOCK);
-        assert_eq!(engine.tuner(&place).cut(), 0);
-        engine.begin_at(0.6);
-        assert_eq!(engine.tuner(&place).cut(), 600 * BLOCK);
-    }
-}
+mod tests;

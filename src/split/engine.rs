@@ -93,6 +93,8 @@ pub struct Engine<T: Real> {
     pub(super) objective: Objective,
     /// Time of the host's part of all calls since the last step.
     pub(super) host_s: Cell<f64>,
+    /// Steps that were done.
+    pub(super) steps: Cell<u64>,
     /// One cut for all sites, where a cut of its own would make each copy vectors.
     pub(super) joint: Option<Rc<RefCell<Tuner>>>,
     /// Of a run on this engine and `single`.
@@ -183,6 +185,7 @@ impl<T: Real> Engine<T> {
             cache: Cache::default(),
             objective: Objective::Time,
             host_s: Cell::default(),
+            steps: Cell::default(),
             joint: None,
             precision: Precision::Fp64,
             single: None,

@@ -24,8 +24,9 @@ pub(super) fn farthest<T: Real>() -> f64 {
 
 impl<T: Real> Pcg<T> {
     /// Starts a leg of a solve that begins anew, behind a question for the sums of its entry and its residual,
-    /// and of what it has gone along, if it has; how many steps it has at most, if the device can. It does nothing where there is nothing to do, or another beginning is to be made; then
-    /// nobody looks at its end, and if its groups have given up, the next leg's do, too, which is an error.
+    /// and of what it has gone along, if it has; how many steps it has at most, if the device can. It does
+    /// nothing where there is nothing to do, or another beginning is to be made; then nobody looks at its
+    /// end, and if its groups have given up, the next leg's do, too, which is an error.
     pub(super) fn leg_ahead(
         &mut self,
         engine: &Engine<T>,
