@@ -10,8 +10,6 @@
 #define FINISH_SUM_AND_MAXIMUM(o, s, o2, m) CASE_(FINISH_BOTH_, STREAMED)(o, s, o2, m)
 #define FINISH_SUMS_AND_MAXIMA(o, s, o2, m, o3, s3, o4, m4)                 \
     CASE_(FINISH_FOUR_, STREAMED)(o, s, o2, m, o3, s3, o4, m4)
-#define FINISH_THREE_SUMS_AND_MAXIMA(o, s, o2, m, o3, s3, o4, m4, o5, s5, o6, m6) \
-    CASE_(FINISH_SIX_, STREAMED)(o, s, o2, m, o3, s3, o4, m4, o5, s5, o6, m6)
 #define PLUS_(a, b) ((a) + (b))
 
 #define REDUCTION_1(s)                                                      \
@@ -43,8 +41,6 @@
 #define FINISH_BOTH_1(o, s, o2, m) BOTH_BY_(FINISH_1, o, s, o2, m)
 #define FINISH_FOUR_1(o, s, o2, m, o3, s3, o4, m4)                          \
     BOTH_BY_(FINISH_1, o, s, o2, m) BOTH_BY_(FINISH_1, o3, s3, o4, m4)
-#define FINISH_SIX_1(o, s, o2, m, o3, s3, o4, m4, o5, s5, o6, m6)           \
-    FINISH_FOUR_1(o, s, o2, m, o3, s3, o4, m4) FINISH_BOTH_1(o5, s5, o6, m6)
 #define LISTS_AT_ONCE_ (BLOCK / ITEM / LANES)
 #if LISTS_AT_ONCE_ >= 2
 #define FINISH_TWO_0(o, s, o2, s2)                                          \
@@ -65,13 +61,6 @@
     FINISH_TWO_0(o, s, o2, s2) FINISH_0(o3, s3, PLUS_)
 #define FINISH_FOUR_0(o, s, o2, m, o3, s3, o4, m4)                          \
     FINISH_BOTH_0(o, s, o2, m) FINISH_BOTH_0(o3, s3, o4, m4)
-#endif
-#if LISTS_AT_ONCE_ >= 6
-#define FINISH_SIX_0(o, s, o2, m, o3, s3, o4, m4, o5, s5, o6, m6)           \
-    FINISH_LISTS_(6, IN_TURNS_, OF_SIX_(s, m, s3, m4, s5, m6), OF_SIX_(o, o2, o3, o4, o5, o6))
-#else
-#define FINISH_SIX_0(o, s, o2, m, o3, s3, o4, m4, o5, s5, o6, m6)           \
-    FINISH_FOUR_0(o, s, o2, m, o3, s3, o4, m4) FINISH_BOTH_0(o5, s5, o6, m6)
 #endif
 
 #if ITEM == BLOCK
@@ -103,7 +92,6 @@
 #define FINISH_0(out, s, OP) FINISH_LISTS_(1, OP, s, out)
 /* Of n lists number j_, and how it is added up, and where the result goes. */
 #define OF_FOUR_(a, b, c, d) (j_ < 2 ? j_ < 1 ? (a) : (b) : j_ < 3 ? (c) : (d))
-#define OF_SIX_(a, b, c, d, e, f) (j_ < 4 ? OF_FOUR_(a, b, c, d) : j_ < 5 ? (e) : (f))
 #define IN_TURNS_(a, b) (j_ & 1 ? fmax((a), (b)) : (a) + (b))
 #ifdef __NV_CL_C_VERSION
 /* LANES work-items of this compiler's devices run in step, and see each other's registers: they are one

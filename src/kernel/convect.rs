@@ -33,7 +33,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 18.0,
-            entry: &[7.0, 2.0],
+            entry: [7.0, 2.0],
         },
         reference,
         host,
@@ -41,7 +41,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
 }
 
 fn reference<T: Real>(r: &mut Rows<'_, T>) {
-    let [a, c, ..] = r.mats;
+    let [a, c] = r.mats;
     for i in 0..r.n {
         let mut s: [T; 3] = std::array::from_fn(|k| r.repeated[k].row(r.first + i));
         for (e, j) in a.row(r.first + i) {
@@ -76,7 +76,7 @@ struct Values<T>([T; ELEMENTS]);
 /// The values of a slice stay in the first cache.
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let ([a, c, ..], [b0, b1, b2, own, ..]) = (r.mats, r.repeated);
+    let ([a, c], [b0, b1, b2, own]) = (r.mats, r.repeated);
     let [x0, x1, x2, phi, ..] = r.gather;
     let [c1, c0, minus_dt] = [r.scalars[0], r.scalars[1], -r.scalars[2]].map(Group::splat);
     let mut values = Values([T::ZERO; ELEMENTS]);

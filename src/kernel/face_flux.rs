@@ -21,7 +21,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 0.0,
-            entry: &[6.0, 6.0],
+            entry: [6.0; 2],
         },
         reference,
         host,
@@ -44,7 +44,7 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let ([a, b, ..], [u0, u1, u2, n0, n1, n2]) = (r.mats, r.gather);
+    let ([a, b], [u0, u1, u2, n0, n1, n2]) = (r.mats, r.gather);
     for i in (0..r.n).step_by(SLICE) {
         let base = repeated([r.repeated[0]], r.first + i);
         let cells = a.sums(Through, [0, 1, 2], [u0, u1, u2], r.first + i, base);

@@ -24,7 +24,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 4.0,
-            entry: &[2.0],
+            entry: [2.0, 0.0],
         },
         reference,
         host,

@@ -1,43 +1,35 @@
 //! `g_k <- base_k + A_k p + B_k q`, `u_k <- s_k - dt g_k`, k = 0, 1, 2: pressure gradient from cells
 //! and nodes, and the velocity it corrects; `sum w |u|^2` and `max |u|^2` of that, as
-//! [`kinetic`](super::kinetic) finds them; and of the fluxes phi, which the same pressure has made free
-//! of divergence, what [`monitor`](super::monitor) finds: a call less for each step. 6 flops and 28 bytes
-//! per entry of A and B, 4 flops and 12 bytes per entry of M, 18 flops and 72 bytes per row (fp64).
+//! [`kinetic`](super::kinetic) finds them. 6 flops and 28 bytes per entry, 14 flops and 72 bytes per
+//! row (fp64).
 
 use super::group::{Group, Lanes, slices};
 use super::mat::{Products, parts};
-use super::monitor::{of_block, plainly};
 use super::repeats::repeated;
 use super::{Flops, Kernel, Real, Reduce, Rows, Shape};
 use crate::node::BLOCK;
 
-const KINDS: [Reduce; 6] = {
-    use Reduce::{Max, Sum};
-    [Sum, Max, Sum, Max, Sum, Max]
-};
-
-/// out u_0, u_1, u_2, g_0, g_1, g_2; reductions w u.u, max u.u, then sum of rates, largest rate, sum of
-/// `|M phi|`, largest divergence; own s_0, s_1, s_2; repeated base_0, base_1, base_2, w (volumes), z
-/// (inverse volumes); gather p, q, phi; matrices A (3 planes, with p), B (3 planes, with q), M (with
-/// phi); scalars dt.
+/// out u_0, u_1, u_2, g_0, g_1, g_2; reductions w u.u, max u.u; own s_0, s_1, s_2; repeated
+/// base_0, base_1, base_2, w (volumes); gather p, q; matrices A (3 planes, with p), B (3 planes, with
+/// q); scalars dt.
 pub fn kernel<T: Real>() -> Kernel<T> {
     Kernel {
         name: "gradient_correct",
-        formula: "g_k <- base_k + A_k p + B_k q; u_k <- s_k - dt g_k; w . |u|^2; |M| |phi|, M phi",
+        formula: "g_k <- base_k + A_k p + B_k q; u_k <- s_k - dt g_k; w . |u|^2, max |u|^2",
         source: include_str!("../../cl/gradient_correct.cl"),
         shape: Shape {
             out: 6,
-            reduce: &KINDS,
+            reduce: &[Reduce::Sum, Reduce::Max],
             own: 3,
-            repeated: 5,
-            gather: 3,
-            mats: &[3, 3, 1],
+            repeated: 4,
+            gather: 2,
+            mats: &[3, 3],
             scalars: 1,
             ..Shape::NONE
         },
         flops: Flops {
-            row: 18.0,
-            entry: &[6.0, 6.0, 4.0],
+            row: 14.0,
+            entry: [6.0; 2],
         },
         reference,
         host,
@@ -48,7 +40,7 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
     for k in 0..3 {
         for i in 0..r.n {
             let mut g = r.repeated[k].row(r.first + i);
-            for (a, x) in r.mats[..2].iter().zip(r.gather) {
+            for (a, x) in r.mats.iter().zip(r.gather) {
                 for (e, j) in a.row(r.first + i) {
                     g = a.planes[k][e].fma(x[j], g);
                 }
@@ -64,18 +56,12 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
         r.partial[0][i / BLOCK] = sum + r.repeated[3].row(r.first + i) * q;
         r.partial[1][i / BLOCK] = max.max(q);
     }
-    for b in 0..r.n / BLOCK {
-        let found = plainly(r.mats[2], r.gather[2], r.repeated[4], r.first + b * BLOCK);
-        for (partial, x) in r.partial[2..].iter_mut().zip(found) {
-            partial[b] = x;
-        }
-    }
 }
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let ([a, b, m], [p, q, phi, ..]) = (r.mats, r.gather);
-    let [base0, base1, base2, w, z] = r.repeated;
+    let ([a, b], [p, q, ..]) = (r.mats, r.gather);
+    let [base0, base1, base2, w] = r.repeated;
     let minus_dt = Group::splat(-r.scalars[0]);
     for block in 0..r.n / BLOCK {
         let (mut sum, mut largest) = (Lanes::ZERO, Lanes::ZERO);
@@ -98,11 +84,6 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
         }
         r.partial[0][block] = sum.sum();
         r.partial[1][block] = largest.largest();
-        // After the block's rows, not with each: the lanes of all six sums are more than registers.
-        let found = of_block(m, phi, z, r.first + block * BLOCK);
-        for k in 0..found.len() {
-            r.partial[2 + k][block] = found[k];
-        }
     }
 }
 

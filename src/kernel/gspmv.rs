@@ -19,7 +19,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 0.0,
-            entry: &[6.0],
+            entry: [6.0, 0.0],
         },
         reference,
         host,

@@ -24,7 +24,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 17.0,
-            entry: &[],
+            entry: [0.0; 2],
         },
         reference,
         host,

@@ -20,7 +20,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 8.0,
-            entry: &[],
+            entry: [0.0; 2],
         },
         reference,
         host,

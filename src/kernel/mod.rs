@@ -52,15 +52,15 @@ pub const MAX_INOUT: usize = 4;
 /// See [`MAX_OUT`].
 pub const MAX_OWN: usize = 12;
 /// See [`MAX_OUT`].
-pub const MAX_REPEATED: usize = 5;
+pub const MAX_REPEATED: usize = 4;
 /// See [`MAX_OUT`].
 pub const MAX_GATHER: usize = 6;
 /// See [`MAX_OUT`].
-pub const MAX_MATS: usize = 3;
+pub const MAX_MATS: usize = 2;
 /// Most matrices of one pattern.
 pub const MAX_PLANES: usize = 4;
 /// See [`MAX_OUT`].
-pub const MAX_REDUCTIONS: usize = 6;
+pub const MAX_REDUCTIONS: usize = 4;
 
 /// How a reduction combines rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,8 +87,8 @@ pub struct Shape {
     /// counted in bytes as they are stored; the last one, where the second matrix is one
     /// [by element](Self::by_element), has a value of each element.
     pub repeated: usize,
-    /// Vectors read through a matrix's columns; with several matrices, as many with each, in their
-    /// order.
+    /// Vectors read through a matrix's columns; with two matrices, the first half goes with the
+    /// first one.
     pub gather: usize,
     /// Planes of each matrix.
     pub mats: &'static [usize],
@@ -131,7 +131,7 @@ pub struct Flops {
     /// Per row.
     pub row: f64,
     /// Per entry of each matrix (of its pattern, whatever the number of planes).
-    pub entry: &'static [f64],
+    pub entry: [f64; MAX_MATS],
 }
 
 /// One operation.

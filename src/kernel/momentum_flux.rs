@@ -29,7 +29,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 38.0,
-            entry: &[18.0, 18.0],
+            entry: [18.0; 2],
         },
         reference,
         host,
@@ -46,7 +46,7 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
             for k in 0..3 {
                 // [matrix][plane]
                 let mut c = [[T::ZERO; 3]; 2];
-                for (m, a) in r.mats[..2].iter().enumerate() {
+                for (m, a) in r.mats.iter().enumerate() {
                     // Diffusion is one sum over both matrices.
                     c[m][2] = c[0][2];
                     for (e, j) in a.row(r.first + i) {
@@ -73,7 +73,7 @@ fn reference<T: Real>(r: &mut Rows<'_, T>) {
 
 #[inline(always)]
 fn body<T: Real>(r: &mut Rows<'_, T>) {
-    let ([a, b, ..], [u0, u1, u2, n0, n1, n2], own) = (r.mats, r.gather, r.own);
+    let ([a, b], [u0, u1, u2, n0, n1, n2], own) = (r.mats, r.gather, r.own);
     let [base0, base1, base2, ..] = r.repeated;
     let (theta, nu) = (Group::splat(r.scalars[0]), Group::splat(r.scalars[1]));
     let planes = [0, 1, 2];

@@ -21,7 +21,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 4.0,
-            entry: &[],
+            entry: [0.0; 2],
         },
         reference,
         host,

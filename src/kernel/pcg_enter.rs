@@ -22,7 +22,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 9.0,
-            entry: &[],
+            entry: [0.0; 2],
         },
         reference,
         host,

@@ -26,7 +26,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 5.0,
-            entry: &[2.0],
+            entry: [2.0, 0.0],
         },
         reference,
         host,

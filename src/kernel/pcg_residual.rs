@@ -27,7 +27,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 14.0,
-            entry: &[4.0],
+            entry: [4.0, 0.0],
         },
         reference,
         host,

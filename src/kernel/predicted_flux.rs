@@ -23,7 +23,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 2.0,
-            entry: &[8.0],
+            entry: [8.0, 0.0],
         },
         reference,
         host,

@@ -17,7 +17,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 0.0,
-            entry: &[2.0],
+            entry: [2.0, 0.0],
         },
         reference,
         host,

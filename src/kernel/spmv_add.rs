@@ -20,7 +20,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 2.0,
-            entry: &[2.0],
+            entry: [2.0, 0.0],
         },
         reference,
         host,

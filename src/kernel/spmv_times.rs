@@ -19,7 +19,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 1.0,
-            entry: &[2.0],
+            entry: [2.0, 0.0],
         },
         reference,
         host,

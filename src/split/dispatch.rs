@@ -7,8 +7,9 @@ use super::host::{HostCall, Span};
 use super::launch::is_small;
 use super::site::Site;
 use crate::cluster::Reach;
-use crate::kernel::{MAX_MATS, Mat, Real, Shape};
+use crate::kernel::{Mat, Real, Shape};
 use crate::node::memory::Arg;
+use crate::sparse::Sell;
 use crate::{Error, Result};
 
 impl<T: Real> Engine<T> {
@@ -59,14 +60,14 @@ impl<T: Real> Engine<T> {
             own: Default::default(),
             repeated: Default::default(),
             gather: Default::default(),
-            mats: [Mat::default(); MAX_MATS],
+            mats: [Mat::default(); 2],
             scalars: o.scalars,
             state: &[],
             stream: site.stats.call_bytes > self.node.caches.last_bytes as f64,
         };
         // What is gathered is shared first: `share_parts` below must come after every `share`.
         for (g, (view, b)) in call.gather.iter_mut().zip(o.gather).enumerate() {
-            let [reach_to, reach_from] = reach(&site.kernel.shape, &o, cut, g);
+            let [reach_to, reach_from] = reach(&site.kernel.shape, o.mats, cut, g);
             // The host's view is whole even where its rows have no entries.
             let from = if host {
                 reach_from.min(b.extent() - 1)
@@ -182,15 +183,17 @@ impl<T: Real> Engine<T> {
     }
 }
 
-/// See [`Sell::reach`], of all that gathers vector `g`; everything where that is no matrix. Where the second
-/// has a row for each element of the first, its cut is where these rows' elements end.
-fn reach<T: Real>(shape: &Shape, o: &Operands<'_, '_, T>, cut: usize, g: usize) -> [usize; 2] {
-    // A vector that stands twice is shared alike each time: the view made first stays valid.
-    let again = (0..o.gather.len()).filter(|&k| std::ptr::eq(o.gather[k], o.gather[g]));
-    let each = again.map(|k| match (o.mats, shape.gathers(k)) {
-        ([a, c], 1) if shape.by_element => c.reach(a.elements_before(cut)),
-        (mats, k) => mats.get(k).map_or([usize::MAX, 0], |m| m.reach(cut)),
-    });
+/// See [`Sell::reach`], of what gathers vector `g`: all of `mats`, everything where there is none. Where the
+/// second has a row for each element of the first, its cut is where these rows' elements end, and each
+/// reads vectors of its own.
+fn reach<T: Real>(shape: &Shape, mats: &[&Sell<T>], cut: usize, g: usize) -> [usize; 2] {
+    if let ([a, c], true) = (mats, shape.by_element) {
+        return match shape.gathers(g) {
+            0 => a.reach(cut),
+            _ => c.reach(a.elements_before(cut)),
+        };
+    }
+    let each = mats.iter().map(|m| m.reach(cut));
     each.reduce(|[a, b], [c, d]| [a.max(c), b.min(d)])
         .unwrap_or([usize::MAX, 0])
 }

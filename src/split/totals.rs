@@ -20,7 +20,7 @@ use crate::node::memory::Arg;
 use crate::node::{BLOCK, Buffer, Device, MemoryKind, Node};
 
 /// Most that are read at once, of all calls.
-pub(super) const MAX_SUMS: usize = 2 * MAX_REDUCTIONS;
+pub(super) const MAX_SUMS: usize = 3 * MAX_REDUCTIONS;
 
 /// The kernel, whose source is `lanes.cl`'s, and where it leaves the numbers.
 pub(super) struct Totals<T: Real> {

@@ -52,9 +52,8 @@ impl<T: Real> After<'_, T> {
         )
     }
 
-    /// `p_hat = H_0 p`, `g = G p`, `u = u* - dt g`; its reductions are what
-    /// [speeds](super::Stepper::speeds) are made of, then what the log tells of the
-    /// [fluxes](super::Stepper::monitored).
+    /// `p_hat = H_0 p`, `g = G p`, `u = u* - dt g`; its reductions are what a
+    /// [speed](super::Stepper::speeds) is made of.
     pub fn correct(&mut self, engine: &Engine<T>, p: &Buffer<T>) -> Result<()> {
         let (s, f) = (&mut self.sites, &mut self.f);
         if !f.p_hat.is_empty() {
@@ -80,13 +79,9 @@ impl<T: Real> After<'_, T> {
             Operands {
                 out: &mut [u0, u1, u2, g0, g1, g2],
                 own: &[s0, s1, s2],
-                repeated: &[b0, b1, b2, &f.volume, &f.per_volume],
-                gather: &[p, &f.p_hat, &f.phi],
-                mats: &[
-                    &self.m.gradient_cells,
-                    &self.m.gradient_nodes,
-                    &self.m.divergence,
-                ],
+                repeated: &[b0, b1, b2, &f.volume],
+                gather: &[p, &f.p_hat],
+                mats: &[&self.m.gradient_cells, &self.m.gradient_nodes],
                 scalars: &[T::of(self.dt)],
                 ..Operands::default()
             },

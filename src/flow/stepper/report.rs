@@ -1,6 +1,7 @@
 //! What a step tells, and the kernels that find it out.
 
 use super::{Operands, Result, Solution, Stepper};
+use crate::kernel::MAX_REDUCTIONS;
 use crate::linear::Precise;
 use crate::split::Engine;
 
@@ -29,27 +30,20 @@ pub struct StepResult {
 }
 
 impl<T: Precise> Stepper<T> {
-    /// Courant rates and continuity of the present fluxes, of which no step has told.
+    /// Courant rates and continuity of the present fluxes.
     ///
     /// # Errors
     /// The device failed.
     pub fn monitor(&mut self, engine: &Engine<T>) -> Result<Monitor> {
-        let [rates, rate_max, sum, max, ..] = engine.run(
-            &mut self.s.monitor,
-            Operands {
-                repeated: &[&self.f.per_volume],
-                gather: &[&self.f.phi],
-                mats: &[&self.m.divergence],
-                ..Operands::default()
-            },
-        )?;
-        Ok(self.monitored([rates, rate_max, sum, max]))
+        self.post_monitor(engine)?;
+        let [s] = engine.reductions([&mut self.s.monitor])?;
+        Ok(self.monitored(s))
     }
 
     /// Kinetic energy of the velocity at the start; keeps the largest speed for the next step.
     pub(super) fn monitor_speed(&mut self, engine: &Engine<T>) -> Result<f64> {
         let [u, v, w] = &self.f.u;
-        let [square, fastest, ..] = engine.run(
+        let s = engine.run(
             &mut self.s.speed,
             Operands {
                 own: &[u, v, w],
@@ -57,19 +51,32 @@ impl<T: Precise> Stepper<T> {
                 ..Operands::default()
             },
         )?;
-        Ok(self.speeds([square, fastest]))
+        Ok(self.speeds(s))
     }
 
-    /// Both, of a velocity and its fluxes that were just corrected, and meanwhile what the next step begins
-    /// with.
+    /// Both, of a velocity that was just corrected, asked for at once, and meanwhile what the next step
+    /// begins with.
     pub(super) fn monitor_all(&mut self, engine: &Engine<T>) -> Result<(f64, Monitor)> {
-        let asked = engine.ask([&mut self.s.correct])?;
+        self.post_monitor(engine)?;
+        let asked = engine.ask([&mut self.s.correct, &mut self.s.monitor])?;
         self.predict_ahead(engine)?;
-        let [[square, fastest, monitor @ ..]] = engine.told(asked, [&mut self.s.correct])?;
-        Ok((self.speeds([square, fastest]), self.monitored(monitor)))
+        let [speeds, s] = engine.told(asked, [&mut self.s.correct, &mut self.s.monitor])?;
+        Ok((self.speeds(speeds), self.monitored(s)))
     }
 
-    fn monitored(&mut self, s: [T; 4]) -> Monitor {
+    fn post_monitor(&mut self, engine: &Engine<T>) -> Result<()> {
+        engine.post(
+            &mut self.s.monitor,
+            Operands {
+                repeated: &[&self.f.per_volume],
+                gather: &[&self.f.phi],
+                mats: &[&self.m.divergence],
+                ..Operands::default()
+            },
+        )
+    }
+
+    fn monitored(&mut self, s: [T; MAX_REDUCTIONS]) -> Monitor {
         let [rates, rate_max, divergence_sum, divergence_max] = s.map(T::f64);
         self.rate_max = rate_max;
         Monitor {
@@ -80,9 +87,9 @@ impl<T: Precise> Stepper<T> {
         }
     }
 
-    fn speeds(&mut self, [square, fastest]: [T; 2]) -> f64 {
-        self.fastest = fastest.f64().sqrt();
-        0.5 * square.f64()
+    fn speeds(&mut self, s: [T; MAX_REDUCTIONS]) -> f64 {
+        self.fastest = s[1].f64().sqrt();
+        0.5 * s[0].f64()
     }
 
     /// Upwinding used in the last step (consistent scheme).

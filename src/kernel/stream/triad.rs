@@ -18,7 +18,7 @@ pub fn kernel<T: Real>() -> Kernel<T> {
         },
         flops: Flops {
             row: 2.0,
-            entry: &[],
+            entry: [0.0; 2],
         },
         reference,
         host,
