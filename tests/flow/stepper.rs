@@ -218,6 +218,39 @@ fn fields_after_50_steps_do_not_depend_on_the_split() {
     }
 }
 
+/// What a device has started for a step as long as the last ones is made anew for another.
+#[test]
+fn steps_of_changing_length_are_the_same_bits_on_devices() {
+    let flow = Flow3d::new(BoxShape::Hexahedra, 6, Scheme::SymmetryPreserving, mixed);
+    let steps = |engine: &Engine<f64>| {
+        let (u, given) = (flow.start(), flow.given(0.0));
+        let mut s = Stepper::new(engine, &flow.ops, flow.settings, &u, &given, DT).unwrap();
+        for i in 0..40 {
+            let dt = if i / 4 % 2 == 0 { DT } else { 0.6 * DT };
+            s.step(engine, dt, None).unwrap();
+        }
+        let mut bits: Vec<u64> = s.flux().unwrap().iter().map(|x| x.to_bits()).collect();
+        let velocity = s.velocity().unwrap().into_iter().flatten();
+        bits.extend(velocity.map(|x| x.to_bits()));
+        bits
+    };
+    let want = steps(&engine(DeviceChoice::None, None, 1, 0.0));
+    let found = devices().unwrap_or_else(|why| {
+        eprintln!("SKIPPED on devices: {why}");
+        Vec::new()
+    });
+    for d in found.iter().filter(|d| d.fp64) {
+        for memory in [None, Some(MemoryKind::Discrete)] {
+            if memory.is_some_and(|kind| !d.offers(kind)) {
+                eprintln!("SKIPPED: {}: no memory of its own", d.name);
+                continue;
+            }
+            let got = steps(&engine(DeviceChoice::Index(d.index), memory, 1, 1.0));
+            assert!(got == want, "{}, {memory:?}", d.name);
+        }
+    }
+}
+
 #[test]
 fn a_step_tells_of_its_fluxes_what_is_found_when_asked() {
     let found = devices().unwrap_or_else(|why| {
