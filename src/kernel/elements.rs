@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::mat::{Mat, SLICE};
+use super::mat::{FLAGS, FULL, Mat, SLICE};
 use super::{MAX_PLANES, Real};
 
 /// Elements of such a slice, at most: nine steps, and rows of seven entries (a cell of six faces, and its
@@ -16,6 +16,27 @@ impl<'a, T: Real> Mat<'a, T> {
     pub(super) fn elements(&self, i: usize) -> Range<usize> {
         let start = |s: usize| self.slices[s][0] as usize;
         start(i / SLICE)..start(i / SLICE + 1)
+    }
+
+    /// Of a slice of one step, in which each row has an entry and all have one value in the first plane: that,
+    /// and the column of the slice's first row; the other rows' columns follow.
+    #[inline(always)]
+    pub(crate) fn single(&self, i: usize) -> Option<(T, usize)> {
+        const ONE: u32 = 1 << 8;
+        let [value, at, counts, wide] = self.slices[i / SLICE];
+        if counts != ONE || wide & FULL == 0 || wide & !FLAGS != 0 {
+            return None;
+        }
+        let base = self.index[at as usize + 1];
+        let column = (i as u32).wrapping_add(base) as usize;
+        Some((self.planes[0][value as usize - self.from], column))
+    }
+
+    /// The first column of the last step of the slice of row `i`, which reaches furthest ahead.
+    #[inline(always)]
+    pub(super) fn edge(&self, i: usize) -> Option<usize> {
+        let &[_, base] = self.block(i).steps.last()?;
+        Some((i as u32).wrapping_add(base) as usize)
     }
 
     /// The matrix with these as the values of the [`elements`](Self::elements) of the slice of row `i`, and

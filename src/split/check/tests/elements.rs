@@ -1,8 +1,9 @@
 //! Matrices whose values are computed as they are applied.
 
 use super::*;
+use crate::kernel::SLICE;
 use crate::kernel::convect;
-use crate::kernel::mat::{FULL, PACKED};
+use crate::kernel::mat::{FLAGS, FULL, PACKED};
 use crate::split::check::random_case;
 
 /// Slices of one step by themselves, of packed rows and of others: there is code for each.
@@ -17,8 +18,18 @@ fn random_rows_of_elements_are_of_all_kinds() {
     for seed in 0..4 {
         let case = random_case::<f64>(&node, convect::kernel(), 4 * BLOCK, seed).unwrap();
         let rows = case.mats[1].view(false, true).unwrap();
-        for &[_, _, steps, flags] in rows.slices {
+        let elements = (0..rows.slices.len() - 1).map(|slice| slice * SLICE);
+        for (e, &[_, _, steps, flags]) in elements.zip(rows.slices) {
             let one = steps == 0x100 && flags & FULL != 0;
+            // There the CPU has a path of its own.
+            assert_eq!(rows.single(e).is_some(), one && flags & !FLAGS == 0);
+            if let Some((value, column)) = rows.single(e) {
+                for l in 0..SLICE {
+                    let entries: Vec<_> = rows.row(e + l).collect();
+                    assert!(matches!(entries[..], [(at, j)] if j == column + l
+                        && rows.planes[0][at] == value));
+                }
+            }
             let kinds = [one, flags & PACKED != 0, steps & 0xffff == 0 && steps > 0];
             for (seen, is) in seen.iter_mut().zip(kinds) {
                 *seen += usize::from(is);
