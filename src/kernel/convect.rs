@@ -127,7 +127,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
             }
             own.fetch(e + AHEAD);
             let sums = c.sums(Products, [0], [phi], e, zero());
-            for (at, [s]) in parts(e, sums) {
+            for (at, &[s]) in parts(e, &sums) {
                 let v = Group::load(constant, at - e) + s;
                 v.store(&mut values.0, at - elements.start);
             }
@@ -137,8 +137,9 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
         let a = unsafe { a.with(&values.0, r.first + i) };
         let base = repeated([b0, b1, b2], r.first + i);
         let sums = a.sums(Products, [0], [x0, x1, x2], r.first + i, base);
-        for (i, s) in parts(i, sums) {
-            for (k, y) in s.into_iter().enumerate() {
+        for (i, s) in parts(i, &sums) {
+            for k in 0..3 {
+                let y = s[k];
                 let [u, o, g] = [0, 3, 6].map(|role| Group::load(r.own[role + k], i));
                 let s = c0.fma(o, c1.fma(y, u));
                 y.put(r.out[k], i, r.stream);

@@ -49,7 +49,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
         let base = repeated([r.repeated[0]], r.first + i);
         let cells = a.sums(Through, [0, 1, 2], [u0, u1, u2], r.first + i, base);
         let sums = b.sums(Through, [0, 1, 2], [n0, n1, n2], r.first + i, cells);
-        for (i, [s]) in parts(i, sums) {
+        for (i, &[s]) in parts(i, &sums) {
             s.put(r.out[0], i, r.stream);
         }
     }

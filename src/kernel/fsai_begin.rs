@@ -59,7 +59,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
         let mut sum = Lanes::ZERO;
         for i in slices(b) {
             let sums = g.sums(Products, [0], [t], r.first + i, zero());
-            for (i, [s]) in parts(i, sums) {
+            for (i, &[s]) in parts(i, &sums) {
                 (if anew { s } else { k.fma(Group::load(q, i), s) }).store(p, i);
                 Group::ZERO.store(z, i);
                 sum.add(i, s * s);

@@ -70,7 +70,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
             let (w, first) = (w.slice(r.first + i), i);
             let cells = a.sums(Products, [0, 1, 2], [p], r.first + i, base);
             let sums = b.sums(Products, [0, 1, 2], [q], r.first + i, cells);
-            for (i, gradient) in parts(i, sums) {
+            for (i, &gradient) in parts(i, &sums) {
                 let mut u = gradient;
                 for k in 0..3 {
                     gradient[k].put(r.out[3 + k], i, r.stream);

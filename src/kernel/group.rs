@@ -70,9 +70,14 @@ pub(crate) fn flush_streams() {
     }
 }
 
-/// One number of each row of a group.
+/// One number of each row of a group, in a line of the caches of its own: where a group that the
+/// compiler keeps on the stack lies across two pages, which the place of a process's stack decides, a
+/// store of it takes some 250 cycles of a Zen 4.
 #[derive(Clone, Copy)]
+#[repr(C, align(64))]
 pub struct Group<T>(pub [T; WIDTH]);
+
+const _: () = assert!(align_of::<Group<f64>>() >= size_of::<[f64; WIDTH]>());
 
 impl<T: Real> Group<T> {
     /// Zeros.

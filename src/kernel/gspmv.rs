@@ -45,9 +45,9 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     for i in (0..r.n).step_by(SLICE) {
         let base = loaded([b0, b1, b2], i);
         let sums = a.sums(Products, [0], [x0, x1, x2], r.first + i, base);
-        for (i, s) in parts(i, sums) {
-            for (s, y) in s.into_iter().zip(&mut r.out) {
-                s.put(y, i, r.stream);
+        for (i, s) in parts(i, &sums) {
+            for k in 0..3 {
+                s[k].put(r.out[k], i, r.stream);
             }
         }
     }

@@ -54,8 +54,9 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
                 let w = Group::load(e, g) - Group::load(t, g);
                 v.store(d, g);
                 w.store(e, g);
-                for (sum, e) in sums.iter_mut().zip([w, Group::load(e0, g), Group::load(e1, g)]) {
-                    sum.add(g, v * e);
+                let rest = [w, Group::load(e0, g), Group::load(e1, g)];
+                for k in 0..3 {
+                    sums[k].add(g, v * rest[k]);
                 }
             }
         }

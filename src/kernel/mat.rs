@@ -76,9 +76,10 @@ pub fn zero<T: Real, const S: usize>() -> Sums<T, S> {
     [[Group::ZERO; S]; GROUPS]
 }
 
-/// The groups of the slice that begins with row `i`: their first rows and their parts.
+/// The groups of the slice that begins with row `i`: their first rows and their parts. Not by value:
+/// an array that is taken apart so is copied first, by stores whose ends the loads behind them straddle.
 #[inline(always)]
-pub fn parts<S>(i: usize, s: [S; GROUPS]) -> impl Iterator<Item = (usize, S)> {
+pub fn parts<S>(i: usize, s: &[S; GROUPS]) -> impl Iterator<Item = (usize, &S)> {
     (i..).step_by(WIDTH).zip(s)
 }
 

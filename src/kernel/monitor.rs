@@ -65,7 +65,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
         for i in slices(b) {
             let sums = m.sums(ThroughAndNet, [0], [phi], r.first + i, zero());
             let w = w.slice(r.first + i);
-            for (g, [through, net]) in parts(0, sums) {
+            for (g, &[through, net]) in parts(0, &sums) {
                 let w = Group::load(w, g);
                 let rate = w * (half * through);
                 sum.add(g, rate);

@@ -71,7 +71,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
             }
             let sums = a.sums(SumAndSize, [0], [z], r.first + i, start);
             let (d, s, first) = (d.slice(r.first + i), root.slice(r.first + i), i);
-            for (i, [sum, m]) in parts(i, sums) {
+            for (i, &[sum, m]) in parts(i, &sums) {
                 let (f, d) = (Group::load(f, i), Group::load(d, i - first));
                 let left = f - sum;
                 left.put(t, i, r.stream);

@@ -69,7 +69,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
             }
             let sums = a.sums(SumAndSize, [0], [x], r.first + i, start);
             let (d, first) = (r.repeated[0].slice(r.first + i), i);
-            for (i, [s, m]) in parts(i, sums) {
+            for (i, &[s, m]) in parts(i, &sums) {
                 let (f, d) = (Group::load(f, i), Group::load(d, i - first));
                 let s = f - s;
                 s.put(t, i, r.stream);

@@ -55,7 +55,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
             *t = Group::ZERO;
         }
         let sums = a.sums(Both, [0, 1, 2, 3], [u0, u1, u2, p], r.first + i, start);
-        for (i, [s, t]) in parts(i, sums) {
+        for (i, &[s, t]) in parts(i, &sums) {
             c.fma(t, s).put(r.out[0], i, r.stream);
         }
     }

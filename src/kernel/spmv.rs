@@ -40,7 +40,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     let (a, x, y) = (r.mats[0], r.gather[0], &mut *r.out[0]);
     for i in (0..r.n).step_by(SLICE) {
         let sums = a.sums(Products, [0], [x], r.first + i, zero());
-        for (i, [s]) in parts(i, sums) {
+        for (i, &[s]) in parts(i, &sums) {
             s.put(y, i, r.stream);
         }
     }

@@ -44,7 +44,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
     let factor = Group::splat(r.scalars[0]);
     for i in (0..r.n).step_by(SLICE) {
         let sums = a.sums(Products, [0], [x], r.first + i, zero());
-        for (i, [s]) in parts(i, sums) {
+        for (i, &[s]) in parts(i, &sums) {
             factor.fma(s, Group::load(z, i)).put(y, i, r.stream);
         }
     }

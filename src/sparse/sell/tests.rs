@@ -147,7 +147,7 @@ fn slices_see_what_each_row_has_in_the_order_of_its_sum() {
             assert_eq!(m.slices.iter().any(far), expected);
             assert_eq!(s.reading == Reading::Once, scattered && bypassed);
             for i in (0..a.rows).step_by(SLICE) {
-                for (i, [got]) in parts(i, m.sums(Products, [0], [&x], i, zero())) {
+                for (i, &[got]) in parts(i, &m.sums(Products, [0], [&x], i, zero())) {
                     for l in (0..WIDTH).filter(|l| i + l < a.rows) {
                         let row = in_order(&a, i + l).into_iter();
                         let want = row.fold(0.0, |s: f64, (j, v)| v.mul_add(x[j], s));
@@ -194,7 +194,7 @@ fn what_a_row_lacks_amid_others_adds_nothing() {
         let m = s.view(false, true).unwrap();
         for i in (0..256).step_by(SLICE) {
             let start = [[Group::splat(-0.0)]; mat::GROUPS];
-            for (i, [got]) in parts(i, m.sums(Products, [0], [&x], i, start)) {
+            for (i, &[got]) in parts(i, &m.sums(Products, [0], [&x], i, start)) {
                 for l in 0..WIDTH {
                     let want = match i + l {
                         row if lacks(row) => -0.0,
