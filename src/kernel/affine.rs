@@ -53,8 +53,11 @@ pub(super) unsafe fn sums_of<
     mut s: Sums<T, S>,
 ) -> (Sums<T, S>, usize) {
     let (packed, mut value) = (b.packed, b.value);
-    // As many sums at once as the registers hold, beside the masks of rows that lack entries.
-    let few = S * size_of::<T>() <= 8;
+    // As many sums at once as the registers hold, beside the masks of rows that lack entries. AVX-512 has
+    // twice as many. Three a row, velocity correction of 1M hexahedra by one thread of a Zen 4, ms a step by
+    // samples of `perf record`, in turns: 6.4, 8.1, 6.5, 6.3 -> 5.4, 6.6, 5.2, 5.6; a noisier series: 8.9, 7.2,
+    // 6.1 -> 7.2, 8.9, 6.6.
+    let few = S * size_of::<T>() <= if T::WIDE { 24 } else { 8 };
     if b.full && few {
         // SAFETY: every row has its entry in every step.
         (s, value) = unsafe {
