@@ -130,9 +130,7 @@ impl<T: Real> Group<T> {
     /// The larger ones; the other where one is not a number.
     #[inline(always)]
     pub fn max(mut self, b: Self) -> Self {
-        for l in 0..WIDTH {
-            self.0[l] = self.0[l].max(b.0[l]);
-        }
+        T::max_all(&mut self.0, &b.0);
         self
     }
 
@@ -262,21 +260,55 @@ mod tests {
         }
     }
 
+    /// Calls a function of each type that this machine computes with.
+    macro_rules! of_each_type {
+        ($f:ident) => {
+            $f::<f64>();
+            $f::<f32>();
+            #[cfg(target_arch = "x86_64")]
+            {
+                use crate::kernel::{medium::Medium, simd, wide::Wide};
+                if simd::has_v3() {
+                    $f::<Medium<f64>>();
+                    $f::<Medium<f32>>();
+                }
+                if simd::has_v4() {
+                    $f::<Wide<f64>>();
+                    $f::<Wide<f32>>();
+                }
+            }
+        };
+    }
+
     #[test]
     fn what_goes_past_the_caches_is_what_is_stored() {
-        streamed::<f64>();
-        streamed::<f32>();
-        #[cfg(target_arch = "x86_64")]
-        {
-            use crate::kernel::{medium::Medium, simd, wide::Wide};
-            if simd::has_v3() {
-                streamed::<Medium<f64>>();
-                streamed::<Medium<f32>>();
-            }
-            if simd::has_v4() {
-                streamed::<Wide<f64>>();
-                streamed::<Wide<f32>>();
-            }
+        of_each_type!(streamed);
+    }
+
+    /// The larger ones of groups that lack numbers in different places.
+    fn larger<T: Real>() {
+        let [mut a, mut b] = [Group::ZERO; 2];
+        for l in 0..WIDTH {
+            let x = T::of(l as f64);
+            a.0[l] = if l % 3 == 1 { T::of(f64::NAN) } else { x };
+            b.0[l] = if l % 4 == 2 {
+                T::of(f64::NAN)
+            } else {
+                T::of(3.0)
+            };
         }
+        for (l, x) in a.max(b).0.into_iter().enumerate() {
+            let want = match l {
+                1 | 4 | 7 => 3.0,
+                2 | 6 => l as f64,
+                _ => 3f64.max(l as f64),
+            };
+            assert_eq!(x.f64(), want, "{} at {l}", T::NAME);
+        }
+    }
+
+    #[test]
+    fn the_larger_one_is_a_number_if_either_is() {
+        of_each_type!(larger);
     }
 }

@@ -60,6 +60,14 @@ pub trait Real:
     fn abs(self) -> Self;
     /// The larger one; the other if one is not a number.
     fn max(self, b: Self) -> Self;
+    /// [`max`](Real::max) of a group. Plain, a compiler that has AVX-512 may gather the numbers of several
+    /// groups from the stack.
+    #[inline(always)]
+    fn max_all(a: &mut [Self; WIDTH], b: &[Self; WIDTH]) {
+        for l in 0..WIDTH {
+            a[l] = a[l].max(b[l]);
+        }
+    }
     /// Itself where `mask` has bit `l`, else `other`.
     fn or(self, mask: u32, l: usize, other: Self) -> Self;
     /// [`or`](Real::or) of a group.

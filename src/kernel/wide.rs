@@ -43,6 +43,25 @@ impl<T: Real> Real for Wide<T> {
         }
     }
     #[inline(always)]
+    fn max_all(a: &mut [Self; WIDTH], b: &[Self; WIDTH]) {
+        let (to, b) = (a.as_mut_ptr(), b.as_ptr());
+        // SAFETY: both are WIDTH numbers of 8 or 4 bytes; the instructions are there (see `Wide`).
+        unsafe {
+            // The instruction takes its second operand where one is not a number: then `b`, if that is `a`.
+            if size_of::<T>() == 8 {
+                let (a, b) = (_mm512_loadu_pd(to.cast()), _mm512_loadu_pd(b.cast()));
+                let none = _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(a, a);
+                let max = _mm512_mask_mov_pd(_mm512_max_pd(b, a), none, b);
+                _mm512_storeu_pd(to.cast(), max);
+            } else {
+                let (a, b) = (_mm256_loadu_ps(to.cast()), _mm256_loadu_ps(b.cast()));
+                let none = _mm256_cmp_ps_mask::<_CMP_UNORD_Q>(a, a);
+                let max = _mm256_mask_mov_ps(_mm256_max_ps(b, a), none, b);
+                _mm256_storeu_ps(to.cast(), max);
+            }
+        }
+    }
+    #[inline(always)]
     fn or_all(a: &mut [Self; WIDTH], mask: u32, other: &[Self; WIDTH]) {
         let (to, other) = (a.as_mut_ptr(), other.as_ptr());
         // SAFETY: both are WIDTH numbers of 8 or 4 bytes; the instructions are there (see `Wide`).
