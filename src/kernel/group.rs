@@ -307,6 +307,25 @@ mod tests {
         }
     }
 
+    /// Chooses by every mask, beside other groups' bits.
+    fn chosen<T: Real>() {
+        let [mut a, mut b] = [Group::ZERO; 2];
+        for l in 0..WIDTH {
+            (a.0[l], b.0[l]) = (T::of(l as f64), T::of(-1.0));
+        }
+        for mask in 0..4u32 << WIDTH {
+            for (l, x) in a.or(mask, b).0.into_iter().enumerate() {
+                let want = if mask >> l & 1 == 1 { l as f64 } else { -1.0 };
+                assert_eq!(x.f64(), want, "{} of {mask:#b} at {l}", T::NAME);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_a_mask_are_chosen() {
+        of_each_type!(chosen);
+    }
+
     #[test]
     fn the_larger_one_is_a_number_if_either_is() {
         of_each_type!(larger);

@@ -4,7 +4,7 @@
 //! A slice's steps are decoded once, and its sums are kept in the first-level cache: one pass
 //! over columns rather than rows.
 
-use super::affine::{sums_of, within};
+use super::affine::{fit, sums_of, whole, within};
 use super::group::{Group, WIDTH};
 use super::reading::Reading;
 use super::steps::{copied, fetch_edge, is_long, steps};
@@ -223,6 +223,13 @@ impl<'a, T: Real> Mat<'a, T> {
         let mut v = [&[][..]; P];
         for p in 0..P {
             v[p] = self.planes[planes[p]];
+        }
+        if !T::WIDE
+            && fit::<T, S>()
+            && let Some((ones, value)) = self.ones_alone(i)
+        {
+            // SAFETY: every row has its entry in every step.
+            return unsafe { whole::<T, Q, P, X, S>(ones, i, v, value, x, s) };
         }
         let b = self.block(i);
         let (packed, mut d) = (b.packed, 2 * b.differences);
