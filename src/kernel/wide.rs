@@ -47,7 +47,7 @@ impl<T: Real> Real for Wide<T> {
         let (to, b) = (a.as_mut_ptr(), b.as_ptr());
         // SAFETY: both are WIDTH numbers of 8 or 4 bytes; the instructions are there (see `Wide`).
         unsafe {
-            // The instruction takes its second operand where one is not a number: then `b`, if that is `a`.
+            // Where either is not a number, the instruction gives its second operand, `a`; if that is none, `b`.
             if size_of::<T>() == 8 {
                 let (a, b) = (_mm512_loadu_pd(to.cast()), _mm512_loadu_pd(b.cast()));
                 let none = _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(a, a);
