@@ -74,9 +74,9 @@ const AHEAD: usize = 512;
 #[repr(align(64))]
 struct Values<T>([T; ELEMENTS]);
 
-/// Rows that are asked for ahead into the second cache, by AVX-512 and AVX2: of phi, of u where a row reaches furthest
-/// ahead, and of what each row has for itself. The arithmetic of a slice keeps the core so long that few of its
-/// next loads are under way. `couloir run` of a box of 100^3 on a Zen 4, this kernel's time a step by samples
+/// Rows that are asked for ahead into the second cache, by AVX-512 and AVX2: of phi, of u where a row reaches
+/// furthest ahead, and of what each row has for itself. The arithmetic of a slice keeps the core so long that few
+/// of its next loads are under way. `couloir run` of a box of 100^3 on a Zen 4, this kernel's time a step by samples
 /// of `perf record`, ms by one thread, two runs of trial builds each: 20.6, 20.0 without; slices of one step
 /// written out, nothing asked for 19.8, 19.9; phi 256, 512, 1024, 2048 ahead 19.2, 17.6; 18.2, 17.2; 18.2,
 /// 16.9; 20.0, 17.8; with the others, too, 15.9, 16.3. By AVX2 on a Zen 3, a trial program, 48^3, least of

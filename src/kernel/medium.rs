@@ -144,7 +144,8 @@ impl<T: Real> Real for Medium<T> {
         }
     }
     /// By a sign for each row: of plain loops a compiler takes each bit by itself (Zen 3, the product of PCG in
-    /// the flow of a box of 48^3 by one thread, least of seven runs of a trial program 0.232 -> 0.181 ms).
+    /// the flow of a box of 48^3 by one thread, least of seven runs of a trial program, with the shorter way of
+    /// `spread`: 0.232 -> 0.181 ms).
     #[inline(always)]
     fn or_all(a: &mut [Self; WIDTH], mask: u32, other: &[Self; WIDTH]) {
         let (to, other) = (a.as_mut_ptr(), other.as_ptr());
@@ -189,8 +190,7 @@ impl<T: Real> Real for Medium<T> {
             }
         }
     }
-    /// Most groups of a packed slice are whole (Zen 3, the monitor of the flow of `or_all`, without and with
-    /// the shorter way for these: 0.56, 0.41 ms).
+    /// Whole groups, which are most of a packed slice, take the shorter way; not measured by itself.
     #[inline(always)]
     // SAFETY: what the caller promises is told at `Real`.
     unsafe fn spread<const EACH: bool>(values: &[Self], at: usize, placed: u32) -> [Self; WIDTH] {
@@ -250,10 +250,10 @@ impl<T: Real> Real for Medium<T> {
         for k in 0..X {
             for l in 0..WIDTH {
                 let column = base.wrapping_add(places[l]) as usize;
-                // SAFETY: the caller's promise. Volatile: a compiler else loads all groups' first, and puts halves of
-                // them on the stack (Zen 3, `couloir bench spmv --matrix nodes:1000000 --order rcm --where cpu
-                // --device none --threads 1 --flush`, medians in turns: 17.9, 20.6, 21.1, 20.2 -> 14.2, 15.3,
-                // 13.9, 14.4 ms).
+                // Volatile: a compiler else loads all groups' first, and puts halves of them on the stack (Zen 3,
+                // `couloir bench spmv --matrix nodes:1000000 --order rcm --where cpu --device none --threads 1
+                // --flush`, medians in turns: 17.9, 20.6, 21.1, 20.2 -> 14.2, 15.3, 13.9, 14.4 ms).
+                // SAFETY: the caller's promise.
                 xs[k][l] = unsafe { x[k].as_ptr().add(column).read_volatile() };
             }
         }
