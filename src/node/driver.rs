@@ -4,8 +4,8 @@
 //! driver) works inside the thread that waits for it, so it gets a thread of its own, pinned to
 //! the device's core; the hand-over spins.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use opencl3::command_queue::{finish, flush};
@@ -212,6 +212,11 @@ impl Drop for Helper {
     }
 }
 
+/// PoCL 3.1 keeps forms of a kernel by where its work-items begin, but counts who uses them by its name and
+/// group alone: where two threads run two forms at once, the count of one falls below 0, and the process ends
+/// (`pocl_release_dlhandle_cache: Assertion found->ref_count > 0`).
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 fn serve(s: &Slot) {
     let mut done = 0;
     loop {
@@ -237,14 +242,44 @@ fn serve(s: &Slot) {
             global: s.global.load(Ordering::Relaxed),
             local: s.local.load(Ordering::Relaxed),
         };
-        let code = launch
-            .enqueue()
-            .and_then(|()| finish(launch.queue as cl_command_queue))
-            .err()
-            .unwrap_or(0);
+        let code = {
+            let _one = ONE_AT_A_TIME.lock();
+            let ran = launch.enqueue();
+            ran.and_then(|()| finish(launch.queue as cl_command_queue))
+        };
+        let code = code.err().unwrap_or(0);
         // SAFETY: retained when it was posted.
         let _ = unsafe { release_kernel(launch.kernel as cl_kernel) };
         s.code.store(code, Ordering::Relaxed);
         s.done.store(done, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::program::Program;
+    use super::super::{Device, opencl};
+
+    /// Else the process ends: see [`ONE_AT_A_TIME`](super::ONE_AT_A_TIME).
+    #[test]
+    fn threads_start_forms_of_one_kernel_at_once() {
+        let launches = |index: usize| {
+            let info = opencl::devices().unwrap().swap_remove(index);
+            let device = Device::open(info, None, &[]).unwrap();
+            let source = "__kernel void nothing(void) {}";
+            let program = Program::build(&device, source, "", None).unwrap();
+            let kernel = program.kernel("nothing").unwrap();
+            let queue = &device.link.queue;
+            for first in [0, 64].into_iter().cycle().take(10_000) {
+                queue.start_from(kernel.get(), first, 64, 64).unwrap();
+            }
+            queue.settle().unwrap();
+        };
+        match opencl::devices() {
+            Err(why) => eprintln!("SKIPPED: {why}"),
+            Ok(all) => all.iter().for_each(|info| {
+                std::thread::scope(|s| (0..3).for_each(|_| drop(s.spawn(|| launches(info.index)))));
+            }),
+        }
     }
 }
