@@ -38,10 +38,11 @@ INLINE_ void along_(const REAL g[STEPS_][STEPS_], const REAL sums[STEPS_], const
             c[i] = DIVIDE(z[i] - after, l[i][i]);
         }
 }
-__kernel void guess_least_kernel(__global REAL *state, __global const REAL *totals,
-                                 const REAL g00, const REAL g01, const REAL g02, const REAL g11,
-                                 const REAL g12, const REAL g22, const REAL is_new,
-                                 const REAL tolerance, const REAL floor_, const REAL parallel) {
+#define GIVEN_                                                              \
+    const REAL g00, const REAL g01, const REAL g02, const REAL g11, const REAL g12, \
+        const REAL g22, const REAL is_new, const REAL tolerance, const REAL floor_, \
+        const REAL parallel
+INLINE_ void guess_least_(__global REAL *state, __local const REAL *totals, GIVEN_) {
     REAL g[STEPS_][STEPS_] = {{g00, g01, g02}, {g01, g11, g12}, {g02, g12, g22}};
     if (is_new > 0) {
         g[2][2] = g11;
@@ -72,4 +73,8 @@ __kernel void guess_least_kernel(__global REAL *state, __global const REAL *tota
         state[k] = fits ? c[k] : 0;
     state[STEPS_] = adds ? 1 : 0;
 }
+#define VALUES_ g00, g01, g02, g11, g12, g22, is_new, tolerance, floor_, parallel
+RULE_KERNELS(guess_least, GIVEN_, VALUES_)
+#undef VALUES_
+#undef GIVEN_
 #undef STEPS_

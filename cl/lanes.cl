@@ -40,19 +40,21 @@ __kernel void three_lanes_kernel(__global REAL *a, __global REAL *b, __global RE
         totals[2 * list] = VALUE_OF(all);                                   \
         totals[2 * list + 1] = REST_OF(all);                                \
     }
+#define ADD_LIST_(t, list, count, rests, maxima)                            \
+    __global const REAL *parts = OF_LISTS_;                                 \
+    const bool largest = (maxima) >> (list) & 1;                            \
+    EACH_LANE_(l_, TOTAL_LANES) {                                           \
+        Total s_ = BEGIN_(parts, l_, rests);                                \
+        TAKE_(s_, parts, l_, count, 8, EITHER)                              \
+        t[l_] = s_;                                                         \
+    }                                                                       \
+    ADD_LANES(t, 1, EITHER)                                                 \
+    LEAVE_TOTAL_(t[0])
 ADDING_KERNEL void totals_kernel(__global REAL *totals, LISTS_, const uint count, const uint rests,
                                  const uint maxima) {
     const uint list = (uint)get_group_id(0);
-    __global const REAL *parts = OF_LISTS_;
-    const bool largest = maxima >> list & 1;
     __local Total t[TOTAL_LANES];
-    EACH_LANE_(l_, TOTAL_LANES) {
-        Total s_ = BEGIN_(parts, l_, rests);
-        TAKE_(s_, parts, l_, count, 8, EITHER)
-        t[l_] = s_;
-    }
-    ADD_LANES(t, 1, EITHER)
-    LEAVE_TOTAL_(t[0])
+    ADD_LIST_(t, list, count, rests, maxima)
 }
 /* The same of many parts by several groups, of which the last of a list waits for the others. */
 ADDING_KERNEL void many_totals_kernel(__global REAL *totals, LISTS_, __global REAL *room,
@@ -69,3 +71,36 @@ ADDING_KERNEL void many_totals_kernel(__global REAL *totals, LISTS_, __global RE
     GATHER_SHARES(1, left, EITHER)
     LEAVE_TOTAL_(t_[0])
 }
+/* A rule, by which one work-item computes a state from what is told, value and rest of each total, and from
+   values: a kernel of its own behind the totals, and one that adds them up, too, for devices whose groups may
+   wait for earlier ones: its last group waits for the others. Where there are rules a rest is 0. See
+   src/split/rule.rs. */
+#define TOLD_ 24
+#define RULE_KERNELS(name, GIVEN, VALUES)                                   \
+    __kernel void name##_kernel(__global REAL *state, __global const REAL *totals, GIVEN) { \
+        __local REAL told[TOLD_];                                           \
+        for (uint k = 0; k < TOLD_; ++k)                                    \
+            told[k] = totals[k];                                            \
+        name##_(state, told, VALUES);                                       \
+    }                                                                       \
+    ADDING_KERNEL void name##_totals_kernel(                                \
+        __global REAL *totals, LISTS_, __global REAL *room, const uint count, const uint maxima, \
+        __global REAL *state, GIVEN) {                                      \
+        const uint list = (uint)get_group_id(0), lists = (uint)get_num_groups(0) - 1; \
+        __local Total t[TOTAL_LANES];                                       \
+        __local REAL told[TOLD_];                                           \
+        if (list < lists) {                                                 \
+            ADD_LIST_(t, list, count, 0, maxima)                            \
+            if (get_local_id(0) == 0)                                       \
+                ROOM_LEFT_(room)[list] = PASTE(as_, BITS_)(VALUE_OF(t[0])); \
+            return;                                                         \
+        }                                                                   \
+        EACH_LANE_(k, lists) {                                              \
+            told[2 * k] = comes_(ROOM_LEFT_(room) + k);                     \
+            told[2 * k + 1] = 0;                                            \
+            ROOM_LEFT_(room)[k] = NOTHING_;                                 \
+        }                                                                   \
+        barrier(CLK_LOCAL_MEM_FENCE);                                       \
+        if (get_local_id(0) == 0)                                           \
+            name##_(state, told, VALUES);                                   \
+    }

@@ -1,10 +1,10 @@
 /* With what a solve begins, from the totals of a question, value and rest of each: |b|^2 and what is summed
    for the mean of b, |b - A x|^2 and what round-off in that is counted by, and r . r; behind these the third
    and the last where it has gone `along` other steps. One work-item. See src/kernel/pcg_first.rs. */
-__kernel void pcg_first_kernel(__global REAL *state, __global const REAL *totals, const REAL tolerance,
-                               const REAL floor_, const REAL mean, const REAL least,
-                               const REAL round_off, const REAL farthest, const REAL origin,
-                               const REAL along) {
+#define GIVEN_                                                              \
+    const REAL tolerance, const REAL floor_, const REAL mean, const REAL least, \
+        const REAL round_off, const REAL farthest, const REAL origin, const REAL along
+INLINE_ void pcg_first_(__global REAL *state, __local const REAL *totals, GIVEN_) {
     const REAL bb = totals[0], sum = totals[2];
     const REAL rr = totals[along > 0 ? 10 : 4], now = totals[along > 0 ? 12 : 8];
     const REAL rounded = round_off * totals[6];
@@ -20,3 +20,7 @@ __kernel void pcg_first_kernel(__global REAL *state, __global const REAL *totals
     state[PCG_BOUND] = fmax(fmax(bound, rounded), farthest * rr);
     state[PCG_ORIGIN] = origin;
 }
+#define VALUES_ tolerance, floor_, mean, least, round_off, farthest, origin, along
+RULE_KERNELS(pcg_first, GIVEN_, VALUES_)
+#undef VALUES_
+#undef GIVEN_

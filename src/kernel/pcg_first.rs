@@ -8,6 +8,9 @@ pub const SOURCE: &str = include_str!("../../cl/pcg_first.cl");
 /// Its name.
 pub const NAME: &str = "pcg_first";
 
+/// Numbers of a launch after the totals.
+pub const VALUES: usize = 8;
+
 /// What is known before.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
@@ -34,7 +37,7 @@ impl Known {
     /// The numbers of a launch after the totals, which are `|b|^2`, the sum for the mean, `|b - A x|^2`, the
     /// sum for its round-off and `r . r`; where the solve begins along other steps, `|b - A x|^2` and `r . r`
     /// there follow.
-    pub fn values(&self) -> [f64; 8] {
+    pub fn values(&self) -> [f64; VALUES] {
         [
             self.tolerance,
             self.floor,

@@ -18,7 +18,7 @@ use crate::kernel::guess_least::{self, Known, LENGTH, Row, STEPS};
 use crate::kernel::{self, MAX_REDUCTIONS, Real};
 use crate::node::Buffer;
 use crate::sparse::Repeated;
-use crate::split::{Asked, Engine, Operands, Place, Rule, Site};
+use crate::split::{Asked, Engine, Following, Operands, Place, Rule, Site};
 
 /// By how many times the precision a step's energy is to leave that along the others, as far as sums
 /// can tell.
@@ -86,31 +86,29 @@ impl<T: Real> Guess<T> {
     }
 
     /// Asks for what is to be known, once projected, and for the reductions of two `sites`: those of an
-    /// entry and of a residual.
-    pub fn ask(&mut self, engine: &Engine<T>, [a, b]: [&mut Site<T>; 2]) -> Result<Asked> {
-        let Self { learn, sums, .. } = self;
-        match self.learned {
-            true => engine.ask([learn, sums, a, b]),
-            false => engine.ask([sums, a, b]),
-        }
-    }
-
-    /// Whether the device does what follows from the question without the host: it then has begun to,
-    /// and [`add`](Self::add) may come before the answer. `bounds` are those of the norm of the
-    /// residual over that of the right-hand side, and of itself, at which there is nothing to do.
-    pub fn chooses_ahead(
+    /// entry and of a residual. Returns whether the device does what follows without the host, too: then
+    /// [`add`](Self::add) may come before the answer. `bounds` are those of the norm of the residual over
+    /// that of the right-hand side, and of itself, at which there is nothing to do.
+    pub fn ask(
         &mut self,
         engine: &Engine<T>,
-        asked: &Asked,
+        [a, b]: [&mut Site<T>; 2],
         bounds: [f64; 2],
-    ) -> Result<bool> {
+    ) -> Result<(Asked, bool)> {
         let known = self.known([0.0; STEPS], [0.0; 2], bounds);
-        match &self.rule {
-            Some(rule) if engine.runs_unwatched(&self.add) => {
-                let values = known.values(self.learned).map(T::of);
-                engine.follow(rule, asked, &mut self.choice, &values)
-            }
-            _ => Ok(false),
+        let values = known.values(self.learned).map(T::of);
+        let rule = self.rule.as_ref();
+        let following = rule
+            .filter(|_| engine.runs_unwatched(&self.add))
+            .map(|rule| Following {
+                rule,
+                state: &mut self.choice,
+                values: &values,
+            });
+        let (learn, sums) = (&mut self.learn, &mut self.sums);
+        match self.learned {
+            true => engine.ask_and_follow([learn, sums, a, b], following),
+            false => engine.ask_and_follow([sums, a, b], following),
         }
     }
 

@@ -271,6 +271,8 @@ pub(super) mod tests {
             for own in [
                 "first::tests::scalars_left_to_the_step_are_the_same_bits",
                 "lanes::tests::many_blocks_add_up_to_the_same_bits_wherever_they_are",
+                "rule::tests::a_device_begins_a_solve_with_the_same_bits_as_the_host",
+                "rule::tests::a_device_chooses_the_same_bits_as_the_host",
             ] {
                 let own = format!("split::{own}");
                 launched(&format!("{launch}\nwaits = true"), &own, WAITS);

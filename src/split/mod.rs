@@ -4,6 +4,7 @@
 //! have finished. Results do not depend on `m`: every row is computed by the same operations in
 //! the same order on either side, and reductions are added block by block in one order.
 
+mod asked;
 mod bandwidth;
 mod border;
 pub mod cache;
@@ -42,6 +43,7 @@ mod trial;
 pub mod tuner;
 mod tuning;
 
+pub use asked::Asked;
 pub use bandwidth::Bandwidth;
 pub use check::{Case, Results, random_case};
 pub use convert::Convert;
@@ -53,6 +55,5 @@ pub use glance::Glance;
 pub use leg::{Leg, Legs};
 pub use precision::Precision;
 pub use roofs::Roofs;
-pub use rule::Rule;
+pub use rule::{Following, Rule};
 pub use site::{Place, Site, Stats, Traffic};
-pub use totals::Asked;

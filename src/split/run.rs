@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use super::asked::Asked;
 use super::call::reductions;
 use super::engine::{Engine, Operands};
 use super::site::Site;
-use super::totals::{Asked, MAX_SUMS};
+use super::totals::MAX_SUMS;
 use crate::kernel::total::Total;
 use crate::kernel::{MAX_REDUCTIONS, Real, Reduce};
 use crate::{Error, Result};

@@ -11,6 +11,7 @@ use super::first::{LIST_LEFT, SHARES, nothing};
 use super::glance::Glance;
 use super::lanes::Left;
 use super::launch::{Programs, set_args};
+use super::rule::Following;
 use super::site::Site;
 use crate::Result;
 use crate::kernel::scalars::TOTAL_LANES;
@@ -32,7 +33,7 @@ pub(super) struct Totals<T: Real> {
     /// Of a question and of the one before; the one that reads is dropped first.
     at: [RefCell<(Glance<T>, Buffer<T>)>; 2],
     /// Questions so far.
-    turn: Cell<u64>,
+    pub(super) turn: Cell<u64>,
 }
 
 /// The same by several groups for each reduction, on devices whose groups may wait for earlier ones.
@@ -107,8 +108,15 @@ impl<T: Real> Totals<T> {
     }
 
     /// Starts to add what is left of each of `lists` (see [`Left`]), or to take the largest where
-    /// `maxima` has the list's bit, and to read that.
-    fn start(&self, d: &Device, lists: &[Arg], left: Left, maxima: u32) -> Result<()> {
+    /// `maxima` has the list's bit, and to read that. Returns whether what is `following` is part of it.
+    fn start(
+        &self,
+        d: &Device,
+        lists: &[Arg],
+        left: Left,
+        maxima: u32,
+        following: Option<&mut Following<'_, T>>,
+    ) -> Result<bool> {
         let turn = self.turn.get() + 1;
         let mut at = self.of(turn).borrow_mut();
         let (glance, sums) = &mut *at;
@@ -122,16 +130,27 @@ impl<T: Real> Totals<T> {
         let fail = |code| d.link.error("totals", code);
         let queue = &d.link.queue;
         queue.order().map_err(fail)?;
-        let many = self.many.as_ref().filter(|_| left.are_many());
-        let (kernel, group, groups) = match many {
-            Some(many) => {
+        let many = self.many.as_ref();
+        let at_once = following.and_then(|f| Some((f.with_totals()?, f, many?)));
+        let mut follows = false;
+        let (kernel, group, groups) = match (many, at_once) {
+            (Some(many), _) if left.are_many() => {
                 let mut room = many.room.borrow_mut();
                 args[MAX_SUMS + 1] = room.split_at(usize::MAX, true)?.0.arg;
                 let kernel = many.kernel.get();
                 set_args(kernel, 0, &args, &[left.parts, maxima]).map_err(fail)?;
                 (kernel, many.group, SHARES * lists.len())
             }
-            None => {
+            (_, Some(((kernel, group), f, many))) => {
+                let mut room = many.room.borrow_mut();
+                args[MAX_SUMS + 1] = room.split_at(usize::MAX, true)?.0.arg;
+                let state = f.state.split_at(usize::MAX, false)?.0.arg;
+                let index = set_args(kernel, 0, &args, &[left.parts, maxima]).map_err(fail)?;
+                set_args(kernel, index, &[state], f.values).map_err(fail)?;
+                follows = true;
+                (kernel, group, lists.len() + 1)
+            }
+            _ => {
                 let (kernel, counts) = (self.kernel.get(), [left.parts, left.rests, maxima]);
                 set_args(kernel, 0, &args[..=MAX_SUMS], &counts).map_err(fail)?;
                 (kernel, self.group, lists.len())
@@ -142,16 +161,16 @@ impl<T: Real> Totals<T> {
         // above alone.
         unsafe { glance.start_aside(sums) }?;
         self.turn.set(turn);
-        Ok(())
+        Ok(follows)
     }
 
     /// Where the numbers of that question are.
-    fn of(&self, turn: u64) -> &RefCell<(Glance<T>, Buffer<T>)> {
+    pub(super) fn of(&self, turn: u64) -> &RefCell<(Glance<T>, Buffer<T>)> {
         &self.at[(turn % 2) as usize]
     }
 
     /// What that question, the last one or the one before, has come to.
-    fn end(&self, turn: u64) -> Result<[Total<T>; MAX_SUMS]> {
+    pub(super) fn end(&self, turn: u64) -> Result<[Total<T>; MAX_SUMS]> {
         let mut all = [Total::ZERO; MAX_SUMS];
         let mut at = self.of(turn).borrow_mut();
         for (total, pair) in all.iter_mut().zip(at.0.end()?.chunks_exact(2)) {
@@ -162,54 +181,7 @@ impl<T: Real> Totals<T> {
     }
 }
 
-/// Reductions that a device was asked for: see [`Engine::ask`].
-pub struct Asked {
-    /// Which of the questions it was.
-    turn: Option<u64>,
-}
-
-impl Asked {
-    /// Whether the device is at it: else it is done when they are told.
-    pub fn is_under_way(&self) -> bool {
-        self.turn.is_some()
-    }
-}
-
 impl<T: Real> Engine<T> {
-    /// Asks for the reductions of the last calls of `sites`, to be [told](Self::told) later: other
-    /// calls may follow, and run meanwhile.
-    ///
-    /// # Errors
-    /// As [`Engine::run`].
-    pub fn ask<const N: usize>(&self, mut sites: [&mut Site<T>; N]) -> Result<Asked> {
-        let asked = self.ask_of(&mut sites)?;
-        let turn = self.totals.as_ref().map(|t| t.turn.get());
-        Ok(Asked {
-            turn: turn.filter(|_| asked),
-        })
-    }
-
-    /// What that question has come to, where no more than one other was asked since.
-    pub(super) fn answer(&self, asked: &Asked) -> Result<Option<[Total<T>; MAX_SUMS]>> {
-        match (&self.totals, asked.turn) {
-            (Some(totals), Some(turn)) if turn + 1 >= totals.turn.get() => {
-                totals.end(turn).map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Where the device has what that question comes to, value and rest of each, where no other was
-    /// asked since.
-    pub(super) fn totals_asked(&self, asked: &Asked) -> Result<Option<Arg>> {
-        let totals = self.totals.as_ref();
-        let Some(totals) = totals.filter(|t| asked.turn == Some(t.turn.get())) else {
-            return Ok(None);
-        };
-        let at = totals.of(totals.turn.get()).borrow();
-        Ok(Some(at.1.share(usize::MAX, usize::MAX)?.device))
-    }
-
     /// The reductions of the calls of `sites` that were started last, one site's after the other's,
     /// where the device has done all rows that count, as many of each, and has memory of its own; by
     /// the operations of [`total`](crate::kernel::scalars::total).
@@ -217,9 +189,9 @@ impl<T: Real> Engine<T> {
         &self,
         sites: &mut [&mut Site<T>],
     ) -> Result<Option<[Total<T>; MAX_SUMS]>> {
-        match self.ask_of(sites)? {
-            true => self.waited_for(),
-            false => Ok(None),
+        match self.ask_of(sites, None)? {
+            Some(_) => self.waited_for(),
+            None => Ok(None),
         }
     }
 
@@ -236,18 +208,22 @@ impl<T: Real> Engine<T> {
         Ok(all)
     }
 
-    /// Whether the device can tell them; then it has begun to.
-    fn ask_of(&self, sites: &mut [&mut Site<T>]) -> Result<bool> {
+    /// Begins to tell them, if the device can; and whether it does so with what is `following`.
+    pub(super) fn ask_of(
+        &self,
+        sites: &mut [&mut Site<T>],
+        following: Option<&mut Following<'_, T>>,
+    ) -> Result<Option<bool>> {
         let (Some(d), Some(totals), Some(first)) = (&self.node.device, &self.totals, sites.first())
         else {
-            return Ok(false);
+            return Ok(None);
         };
         let counted = first.counted;
         let wholly = |s: &Site<T>| s.cut >= s.counted && s.counted == counted;
         let reduces = |s: &Site<T>| !s.kernel.shape.reduce.is_empty();
         let count: usize = sites.iter().map(|s| s.kernel.shape.reduce.len()).sum();
         if count > MAX_SUMS || !sites.iter().all(|s| wholly(s) && reduces(s)) {
-            return Ok(false);
+            return Ok(None);
         }
         let (mut lists, mut maxima, mut n) = ([Arg::None; MAX_SUMS], 0, 0);
         let mut left = Left::all(counted / BLOCK);
@@ -265,8 +241,9 @@ impl<T: Real> Engine<T> {
                 n += 1;
             }
         }
-        totals.start(d, &lists[..n], left, maxima)?;
-        Ok(true)
+        totals
+            .start(d, &lists[..n], left, maxima, following)
+            .map(Some)
     }
 
     /// The same of sums of several calls, of as many rows each, which the device has all done wholly.
@@ -293,7 +270,7 @@ impl<T: Real> Engine<T> {
             Some(_) => Left::all(blocks),
             None => self.add_up_three(lanes, lists, blocks)?,
         };
-        totals.start(d, lists, left, 0)?;
+        totals.start(d, lists, left, 0, None)?;
         self.waited_for()
     }
 }

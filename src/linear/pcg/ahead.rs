@@ -7,11 +7,12 @@ use super::Pcg;
 use super::iterate::State;
 use super::start::Began;
 use crate::kernel::Real;
-use crate::kernel::pcg_first::Known;
+use crate::kernel::pcg_first::{Known, VALUES};
 use crate::kernel::pcg_scalars::{ALPHA, BOUND, LENGTH, ORIGIN, WEIGHT};
 use crate::linear::Bounds;
 use crate::linear::system::round_off;
-use crate::split::{Asked, Engine};
+use crate::node::Buffer;
+use crate::split::{Engine, Following, Rule};
 use crate::{Error, Result};
 
 /// By how many times the precision a residual falls before the true one is computed.
@@ -22,24 +23,39 @@ pub(super) fn farthest<T: Real>() -> f64 {
     (LEG * T::EPSILON).powi(2)
 }
 
+/// The first state of a solve, where there are values that it follows from.
+pub(super) fn following<'a, T: Real>(
+    first: &'a Option<Rule>,
+    state: &'a mut Buffer<T>,
+    values: &'a Option<[T; VALUES]>,
+) -> Option<Following<'a, T>> {
+    let (Some(rule), Some(values)) = (first, values) else {
+        return None;
+    };
+    Some(Following {
+        rule,
+        state,
+        values,
+    })
+}
+
 impl<T: Real> Pcg<T> {
-    /// Starts a leg of a solve that begins anew, behind a question for the sums of its entry and its residual,
-    /// and of what it has gone along, if it has; how many steps it has at most, if the device can. It does
-    /// nothing where there is nothing to do, or another beginning is to be made; then nobody looks at its
-    /// end, and if its groups have given up, the next leg's do, too, which is an error.
-    pub(super) fn leg_ahead(
+    /// What the first state of a solve that begins anew follows from, beside the sums of its entry and its
+    /// residual, and of what it has gone along, if it has; none where it may have no `legs`, or the device does
+    /// not do them.
+    pub(super) fn first_values(
         &mut self,
         engine: &Engine<T>,
-        asked: &Asked,
         bounds: Bounds,
-    ) -> Result<Option<usize>> {
+        legs: bool,
+    ) -> Option<[T; VALUES]> {
         let steps = self.steps_of_a_leg(bounds.max_iterations);
-        let (Some(first), Some(watch), Some(legs)) = (&self.first, &mut self.watch, &self.legs)
+        let (Some(watch), Some(of_legs), true) = (&mut self.watch, &self.legs, legs && steps > 0)
         else {
-            return Ok(None);
+            return None;
         };
-        if steps == 0 || !engine.takes_leg(legs, [&self.product, &self.step]) {
-            return Ok(None);
+        if !engine.takes_leg(of_legs, [&self.product, &self.step]) {
+            return None;
         }
         let mut numbered = [T::ZERO; LENGTH];
         watch.number(&mut numbered);
@@ -53,10 +69,18 @@ impl<T: Real> Pcg<T> {
             origin: numbered[ORIGIN].f64(),
             along: matches!(self.began, Began::Guess),
         };
-        let values = known.values().map(T::of);
-        if !engine.follow(first, asked, &mut self.state, &values)? {
-            return Ok(None);
-        }
+        Some(known.values().map(T::of))
+    }
+
+    /// Starts the leg of a solve whose state follows from such values; how many steps it has at most, if the
+    /// device can. It does nothing where there is nothing to do, or another beginning is to be made; then nobody
+    /// looks at its end, and if its groups have given up, the next leg's do, too, which is an error.
+    pub(super) fn leg_ahead(
+        &mut self,
+        engine: &Engine<T>,
+        bounds: Bounds,
+    ) -> Result<Option<usize>> {
+        let steps = self.steps_of_a_leg(bounds.max_iterations);
         let started = self.start_leg(engine, true, None, steps, false)?;
         #[cfg(test)]
         {

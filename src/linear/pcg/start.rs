@@ -1,6 +1,7 @@
 //! How a solve begins: in the scaled system, at its first guess, in its first direction.
 
 use super::Pcg;
+use super::ahead::following;
 use crate::Result;
 use crate::kernel::{MAX_REDUCTIONS, Real};
 use crate::linear::Bounds;
@@ -110,10 +111,12 @@ impl<T: Real> Pcg<T> {
                 ahead = found.ahead;
                 found.sums
             } else if begins {
-                let (entry, first) = (&mut self.system.entry, &mut self.system.first);
-                let asked = engine.ask([entry, first])?;
                 let legs = mean.is_none() && unit == 1.0;
-                ahead = self.begin_ahead(engine, &asked, bounds, legs)?;
+                let values = self.first_values(engine, bounds, legs);
+                let (entry, first) = (&mut self.system.entry, &mut self.system.first);
+                let following = following(&self.first, &mut self.state, &values);
+                let (asked, follows) = engine.ask_and_follow([entry, first], following)?;
+                ahead = self.begin_ahead(engine, follows, bounds)?;
                 let (entry, first) = (&mut self.system.entry, &mut self.system.first);
                 let told = engine.told(asked, [entry, first])?;
                 ahead.begun = Some(told[1][2].f64());
@@ -148,17 +151,16 @@ impl<T: Real> Pcg<T> {
         }
     }
 
-    /// Starts what a solve begins with behind a question for its sums: the first leg, where it may have
-    /// `legs`, or the first product.
+    /// Starts what a solve begins with behind a question for its sums: the first leg, where the device has its
+    /// state, or the first product.
     fn begin_ahead(
         &mut self,
         engine: &Engine<T>,
-        asked: &Asked,
+        has_state: bool,
         bounds: Bounds,
-        legs: bool,
     ) -> Result<Ahead> {
-        let leg = match legs {
-            true => self.leg_ahead(engine, asked, bounds)?,
+        let leg = match has_state {
+            true => self.leg_ahead(engine, bounds)?,
             false => None,
         };
         Ok(Ahead {
@@ -187,8 +189,8 @@ impl<T: Real> Pcg<T> {
         };
         let (system, t) = (&mut self.system, place_of(&mut self.factor, &mut self.p));
         guess.project(engine, t)?;
-        let asked = guess.ask(engine, [&mut system.entry, &mut system.first])?;
-        let ahead = guess.chooses_ahead(engine, &asked, norms)?;
+        let sites = [&mut system.entry, &mut system.first];
+        let (asked, ahead) = guess.ask(engine, sites, norms)?;
         let mut begun = match ahead {
             true => self.begin_along(engine, bounds, no_mean)?,
             false => None,
@@ -229,11 +231,20 @@ impl<T: Real> Pcg<T> {
         };
         let (system, t) = (&mut self.system, place_of(&mut self.factor, &mut self.p));
         guess.add(engine, [&mut system.y, t], &system.root)?;
-        let asked = engine.ask([&mut system.entry, &mut system.first, guess.added_mut()])?;
-        let mut started = Ahead::default();
         if self.factor.is_none() {
             self.began = Began::Guess;
-            started = self.begin_ahead(engine, &asked, bounds, legs)?;
+        }
+        let values = self.first_values(engine, bounds, legs);
+        let Some(guess) = &mut self.guess else {
+            return Ok(None);
+        };
+        let (entry, first) = (&mut self.system.entry, &mut self.system.first);
+        let following = following(&self.first, &mut self.state, &values);
+        let sites = [entry, first, guess.added_mut()];
+        let (asked, follows) = engine.ask_and_follow(sites, following)?;
+        let mut started = Ahead::default();
+        if self.factor.is_none() {
+            started = self.begin_ahead(engine, follows, bounds)?;
         }
         Ok(Some((asked, started)))
     }
