@@ -5,7 +5,7 @@
 //! the device's core; the hand-over spins.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, RwLock};
 use std::thread::JoinHandle;
 
 use opencl3::command_queue::{finish, flush};
@@ -212,10 +212,14 @@ impl Drop for Helper {
     }
 }
 
-/// PoCL 3.1 keeps forms of a kernel by where its work-items begin, but counts who uses them by its name and
-/// group alone: where two threads run two forms at once, the count of one falls below 0, and the process ends
+/// Held for launches of the usual form by many at once, for others by one alone: PoCL 3.1 keeps forms of a kernel
+/// by where its work-items begin, and whether they are many, but counts who uses them by its name and group alone.
+/// Where two threads run two forms at once, the count of one falls below 0, and the process ends
 /// (`pocl_release_dlhandle_cache: Assertion found->ref_count > 0`).
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+static FORMS: RwLock<()> = RwLock::new(());
+
+/// Work-items from which PoCL takes another form.
+const MANY_ITEMS: usize = 65_535;
 
 fn serve(s: &Slot) {
     let mut done = 0;
@@ -242,12 +246,18 @@ fn serve(s: &Slot) {
             global: s.global.load(Ordering::Relaxed),
             local: s.local.load(Ordering::Relaxed),
         };
-        let code = {
-            let _one = ONE_AT_A_TIME.lock();
-            let ran = launch.enqueue();
-            ran.and_then(|()| finish(launch.queue as cl_command_queue))
+        let run = || {
+            let started = launch.enqueue();
+            started.and_then(|()| finish(launch.queue as cl_command_queue))
         };
-        let code = code.err().unwrap_or(0);
+        let ran = if launch.first == 0 && launch.global < MANY_ITEMS {
+            let _others = FORMS.read();
+            run()
+        } else {
+            let _alone = FORMS.write();
+            run()
+        };
+        let code = ran.err().unwrap_or(0);
         // SAFETY: retained when it was posted.
         let _ = unsafe { release_kernel(launch.kernel as cl_kernel) };
         s.code.store(code, Ordering::Relaxed);
@@ -260,7 +270,7 @@ mod tests {
     use super::super::program::Program;
     use super::super::{Device, opencl};
 
-    /// Else the process ends: see [`ONE_AT_A_TIME`](super::ONE_AT_A_TIME).
+    /// Else the process ends: see [`FORMS`](super::FORMS).
     #[test]
     fn threads_start_forms_of_one_kernel_at_once() {
         let launches = |index: usize| {
@@ -270,8 +280,12 @@ mod tests {
             let program = Program::build(&device, source, "", None).unwrap();
             let kernel = program.kernel("nothing").unwrap();
             let queue = &device.link.queue;
-            for first in [0, 64].into_iter().cycle().take(10_000) {
-                queue.start_from(kernel.get(), first, 64, 64).unwrap();
+            for k in 0..10_000 {
+                let [first, global] = match k % 100 {
+                    99 => [0, 1 << 16],
+                    k => [k % 2 * 64, 64],
+                };
+                queue.start_from(kernel.get(), first, global, 64).unwrap();
             }
             queue.settle().unwrap();
         };
