@@ -48,7 +48,7 @@ impl<T: Real> Engine<T> {
             turn: turn.filter(|_| done.is_some()),
         };
         let follows = match (done, following) {
-            (Some(false), Some(following)) => self.follow(&asked, following).map(|()| true)?,
+            (Some(false), Some(following)) => self.follow(&asked, following)?,
             (follows, _) => follows.unwrap_or(false),
         };
         Ok((asked, follows))

@@ -8,7 +8,7 @@ use opencl3::types::cl_kernel;
 use super::asked::Asked;
 use super::engine::Engine;
 use super::launch::set_args;
-use super::totals::adding_group;
+use super::totals::{MAX_SUMS, adding_group};
 use crate::Result;
 use crate::kernel::{Real, guess_least, pcg_first};
 use crate::node::Buffer;
@@ -17,12 +17,16 @@ use crate::node::memory::Arg;
 /// The device's sides of what follows from questions, part of every program in double precision.
 pub(super) const SOURCES: [&str; 2] = [guess_least::SOURCE, pcg_first::SOURCE];
 
+// `TOLD_` of `cl/lanes.cl`.
+const _: () = assert!(2 * MAX_SUMS == 24);
+
 /// A kernel of one work-item, of a state, the totals of a question, if it follows from one, and values.
 pub struct Rule {
     name: &'static str,
     handle: ClKernel,
     /// The same with the totals, and work-items of each of its groups: saves a launch (`couloir bench step --rows
-    /// 1000000 --device 1 --where device`, an H200, medians of ten in turns: 543 -> 538 us).
+    /// 1000000 --device 1 --where device`, an H200, medians of ten in turns: 543 -> 538 us, of six
+    /// before these 552 -> 540).
     with_totals: Option<(ClKernel, usize)>,
 }
 
@@ -81,19 +85,21 @@ impl<T: Real> Engine<T> {
         }))
     }
 
-    /// Starts what is `following` the question, which was asked last.
+    /// Starts what is `following` the question, if it was asked last; returns whether it was.
     ///
     /// # Errors
     /// The device failed.
-    pub(super) fn follow(&self, asked: &Asked, following: Following<'_, T>) -> Result<()> {
+    pub(super) fn follow(&self, asked: &Asked, following: Following<'_, T>) -> Result<bool> {
         let Following {
             rule,
             state,
             values,
         } = following;
         match self.totals_asked(asked)? {
-            Some(totals) => self.start_rule(rule, state, &[totals], values),
-            None => Ok(()),
+            Some(totals) => self
+                .start_rule(rule, state, &[totals], values)
+                .map(|()| true),
+            None => Ok(false),
         }
     }
 
