@@ -118,10 +118,26 @@ pub(super) unsafe fn window<T: Real, const X: usize>(x: [&[T]; X], at: usize) ->
 }
 
 /// How a step that is not affine stores its columns: as differences of 16 or 32 bits.
-pub trait Difference: Copy + Into<u32> {}
+pub trait Difference: Copy + Into<u32> {
+    /// The column that is `difference` beyond `base`.
+    fn column(base: u32, difference: u32) -> usize;
+}
 
-impl Difference for u16 {}
-impl Difference for u32 {}
+/// The base is the lowest column of a step, so that an address is computed by the load itself.
+impl Difference for u16 {
+    #[inline(always)]
+    fn column(base: u32, difference: u32) -> usize {
+        base as usize + difference as usize
+    }
+}
+
+/// The base is the slice's first row, and columns may lie before it.
+impl Difference for u32 {
+    #[inline(always)]
+    fn column(base: u32, difference: u32) -> usize {
+        base.wrapping_add(difference) as usize
+    }
+}
 
 /// `x` at the columns of the rows of `placed`, not 0, whose differences to `base` follow each other from
 /// `d` on; `EACH` row is among these.

@@ -32,8 +32,8 @@ pub(crate) const FLAGS: u32 = FULL | PACKED | USUAL | FAR | LACKING | GIVEN;
 
 /// A matrix for reading. Made only from a [`Sell`](crate::sparse::Sell), which guarantees that
 /// every value of a step lies in every plane, every difference in its index block, and every
-/// column that a row has below `cols`. One that is given values by a kernel has those of one
-/// slice alone.
+/// column that a row has below `cols`, without a wrap where its difference has 16 bits. One that is
+/// given values by a kernel has those of one slice alone.
 #[derive(Clone, Copy)]
 pub struct Mat<'a, T> {
     /// Number of columns.

@@ -15,6 +15,7 @@ pub mod guess_least;
 pub mod mat;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod medium;
+mod medium_steps;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod once;
 pub mod pcg_first;
@@ -26,7 +27,6 @@ pub mod rows;
 pub mod scalars;
 mod scattered;
 pub mod simd;
-mod single;
 pub mod slice;
 #[cfg(target_arch = "x86_64")]
 pub mod soft;

@@ -37,7 +37,7 @@ pub trait Real:
     /// Whether masks are in registers of their own: see `wide.rs`.
     const WIDE: bool = false;
     /// Whether it is AVX2's, which has few registers: see `affine.rs`, `columns.rs` and
-    /// `single.rs`.
+    /// `medium_steps.rs`.
     const AVX2: bool = false;
     /// Whether matrices are asked for as read once: see `once.rs`.
     const ONCE: bool = false;

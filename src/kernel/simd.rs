@@ -143,6 +143,12 @@ pub(crate) fn has_v4() -> bool {
 
 /// No other machine has them.
 #[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn has_v3() -> bool {
+    false
+}
+
+/// The same.
+#[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn has_v4() -> bool {
     false
 }

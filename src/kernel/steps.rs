@@ -4,7 +4,7 @@ use super::Real;
 use super::columns::{ALL, Difference, ahead, gather, values};
 use super::group::{Group, WIDTH};
 use super::mat::{GROUPS, SLICE, Sums, Terms, zero};
-use super::single::singly;
+use super::medium_steps;
 use super::stream::{prefetch, prefetch_once};
 
 /// Places of a step of that mask.
@@ -103,12 +103,21 @@ pub(super) fn steps<
     x: [&[T]; X],
     before: &Sums<T, S>,
 ) -> Sums<T, S> {
+    if T::AVX2 {
+        return medium_steps::steps::<T, Q, D, P, X, S>(
+            steps,
+            is_packed,
+            differences,
+            d,
+            i,
+            planes,
+            value,
+            x,
+            before,
+        );
+    }
     let mut s = copied(before);
-    let mut k = 0;
-    // By number: `singly` takes several at once.
-    while k < steps.len() {
-        let [mask, base] = steps[k];
-        k += 1;
+    for &[mask, base] in steps {
         let base = (i as u32).wrapping_add(base);
         if mask == u32::MAX {
             let later = *d + ahead::<T>() * size_of::<T>() / size_of::<D>();
@@ -126,13 +135,6 @@ pub(super) fn steps<
             }
             *value += SLICE;
             *d += SLICE;
-            continue;
-        }
-        if T::AVX2 && is_packed {
-            let left = &steps[k - 1..];
-            let taken;
-            (s, taken) = singly::<T, Q, D, P, X, S>(left, differences, d, i, planes, value, x, &s);
-            k += taken - 1;
             continue;
         }
         // No closure: see `group`.

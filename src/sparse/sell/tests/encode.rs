@@ -2,7 +2,7 @@
 
 use crate::kernel::SLICE;
 use crate::kernel::mat::{FLAGS, PACKED};
-use crate::kernel::simd::has_v4;
+use crate::kernel::simd::{has_v3, has_v4};
 use crate::node::{Config, Node};
 use crate::sparse::sell::encode::{Empty, Encoder};
 
@@ -110,25 +110,33 @@ fn slices_with_differences_are_packed_as_fits_who_reads_them() {
         (0..32).map(|l| columns(l).collect()).collect()
     };
     let distances: Vec<Vec<u32>> = (0..32).map(|l| vec![l + 40 + 9 * (l % 2)]).collect();
-    for (lines, few, some, many) in [
-        // Empty: 3 places in 4, 3 in 7, 1 in 7, 1 in 14.
-        (&uneven(8, 1, 1), true, true, true),
-        (&uneven(2, 1, 1), true, true, false),
-        (&uneven(2, 1, 9999), true, true, false),
-        (&uneven(2, 5, 1), true, false, false),
-        (&uneven(2, 5, 9999), true, true, false),
-        (&uneven(2, 6, 1), false, false, false),
-        (&distances, true, true, true),
+    for (lines, few, some, more, many) in [
+        // Empty: 3 places in 4, 3 in 7, 2 in 7, 1 in 7, 1 in 14.
+        (&uneven(8, 1, 1), true, true, true, true),
+        (&uneven(2, 1, 1), true, true, true, false),
+        (&uneven(2, 1, 9999), true, true, true, false),
+        (&uneven(2, 3, 1), true, true, false, false),
+        (&uneven(2, 5, 1), true, false, false, false),
+        (&uneven(2, 5, 9999), true, true, false, false),
+        (&uneven(2, 6, 1), false, false, false, false),
+        (&distances, true, true, true, true),
     ] {
-        let got = [Empty::Few, Empty::Some, Empty::Many].map(|keeps| packed(keeps, lines));
-        assert_eq!(got, [few, some, many]);
+        let all = [Empty::Few, Empty::Some, Empty::More, Empty::Many];
+        assert_eq!(
+            all.map(|keeps| packed(keeps, lines)),
+            [few, some, more, many]
+        );
     }
 }
 
 #[test]
 fn who_reads_a_matrix_is_told_by_its_node_and_precision() {
     let node = super::node();
-    let alone = if has_v4() { Empty::Few } else { Empty::Some };
+    let alone = match () {
+        () if has_v4() => Empty::Few,
+        () if has_v3() => Empty::More,
+        () => Empty::Some,
+    };
     assert_eq!(Empty::of::<f64>(&node), alone);
     assert_eq!(Empty::of::<f32>(&node), Empty::Some);
     let beside = Node::open(&Config::default()).unwrap();
