@@ -63,9 +63,9 @@ pub(super) fn steps<
     // SAFETY: AVX2 numbers, which alone come here, are where the processor has the instructions.
     let taken = unsafe {
         if is_packed {
-            apart::<T, Q, D, P, X, S>(rest, differences, [i, v, e], &planes, &x, &mut sums)
+            packed::<T, Q, D, P, X, S>(rest, differences, [i, v, e], &planes, &x, &mut sums)
         } else {
-            partial::<T, Q, D, P, X, S>(rest, differences, [i, v, e], &planes, &x, &mut sums)
+            apart::<T, Q, D, P, X, S>(rest, differences, [i, v, e], &planes, &x, &mut sums)
         }
     };
     *value += taken;
@@ -85,8 +85,8 @@ fn each<T, const N: usize>(vectors: [&[T]; N]) -> [&[T]; N] {
 }
 
 /// Takes steps in which rows without an entry have a place, too, group by group; groups without an entry are
-/// left out (the same, in the order given: 276 us if they are not, 257 so). Values and
-/// differences begin at `v` and `e` of `[i, v, e]`; returns how many there are of either.
+/// left out (the same, in the order given: 276 us if they are not, 257 so). Values and differences begin at `v`
+/// and `e` of `[i, v, e]`; returns how many there are of either.
 ///
 /// # Safety
 /// The processor has the instructions.
@@ -96,7 +96,7 @@ fn each<T, const N: usize>(vectors: [&[T]; N]) -> [&[T]; N] {
     target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")
 )]
 // SAFETY: what the caller promises is above.
-unsafe fn partial<
+unsafe fn apart<
     T: Real,
     Q: Terms<T, P, X, S>,
     D: Difference,
@@ -144,7 +144,7 @@ unsafe fn partial<
     target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")
 )]
 // SAFETY: what the caller promises is above.
-unsafe fn apart<
+unsafe fn packed<
     T: Real,
     Q: Terms<T, P, X, S>,
     D: Difference,
