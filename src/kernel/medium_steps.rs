@@ -1,11 +1,11 @@
 //! Steps that store differences, as AVX2 takes them: those that all rows have in a loop of their own, the
 //! others in a function of their own.
 //!
-//! Full steps come first: in a slice that counts positions in the row, each step's rows are among those of the
-//! one before. In one loop with the others, a compiler puts what full steps need on the stack (Zen 3, `couloir
-//! bench spmv --matrix nodes:30000 --order rcm --where cpu --device none --threads 1`, which the last cache
-//! holds, least times in turns: 246 -> 220 us with a loop of their own, 200 with differences read four at a
-//! time, too, 192 with the others in a function of its own).
+//! Full steps come first: in a slice that counts positions in the row, each step's rows are among those of the one
+//! before. In one loop with the others, a compiler puts what full steps need on the stack (Zen 3, `couloir bench
+//! spmv --matrix nodes:30000 --order rcm --where cpu --device none --threads 1`, which the last cache holds, least
+//! times in turns: 246 -> 220 us with a loop of their own and bases added by loads, which alone took 255; 200 with
+//! differences read four at a time, too, 192 with the others in a function of its own). Trial builds.
 
 use super::Real;
 use super::columns::{ALL, Difference, ahead, gather, values};
@@ -85,8 +85,8 @@ fn each<T, const N: usize>(vectors: [&[T]; N]) -> [&[T]; N] {
 }
 
 /// Takes steps in which rows without an entry have a place, too, group by group; groups without an entry are
-/// left out (the same, in the order given: 276 us if they are not, 257 so). Values and differences begin at `v`
-/// and `e` of `[i, v, e]`; returns how many there are of either.
+/// left out (the same, in the order given, trial builds: 276 us with all taken in the function of the full ones,
+/// 251 so). Values and differences begin at `v` and `e` of `[i, v, e]`; returns how many there are of either.
 ///
 /// # Safety
 /// The processor has the instructions.

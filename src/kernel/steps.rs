@@ -104,8 +104,8 @@ pub(super) fn steps<
     x: [&[T]; X],
     before: &Sums<T, S>,
 ) -> Sums<T, S> {
-    // More sums than fit into registers are no faster there (`gspmv`, `tet:100000 --order rcm`: 784 us here, 913
-    // there).
+    // More sums than fit into registers take longer there (`gspmv`, `tet:100000 --order rcm`, least times in two
+    // series: 721 us here, 913 with full steps there; a build before both 833 and 784).
     if T::AVX2 && (is_packed || fit::<T, S>()) {
         return medium_steps::steps::<T, Q, D, P, X, S>(
             steps,

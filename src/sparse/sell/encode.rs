@@ -36,10 +36,10 @@ pub(super) enum Empty {
     /// nodes:1000000 --device 1 --where device` on an H100 had 89.5 us with a quarter, by which a fifth of
     /// the slices were packed, and has 80.8 with half, 5 % more bytes.
     Many = 2,
-    /// A third, by AVX2 alone, which takes packed steps entry by entry. Of half in place of a quarter a Zen 3,
-    /// the first command, with `nodes:30000`, which its last cache holds, has 216 us for 251 (least times);
-    /// with `nodes:1000000 --flush` 10.4 ms for 10.8, by two threads 5.4 for 5.9; random tetrahedra the same.
-    /// By a third 2 % and 0.5 % of these slices are packed, by half none, by a quarter 30 % and 23 %.
+    /// A third (2 % and 0.5 % of these slices are packed so, by half none, by a quarter 30 % and 23 %), by AVX2 alone,
+    /// which takes packed steps entry by entry. With half for a quarter a Zen 3, the first command, has 216 us for 251
+    /// (least) of `nodes:30000`, which its last cache holds; `nodes:1000000 --flush` 10.4 ms for 10.8, medians 13.6 and
+    /// 13.3. A third in RCM order, two threads: 7.2 and 6.8, medians 9.7 and 8.9, so memory's matrices may lose.
     More = 3,
 }
 
