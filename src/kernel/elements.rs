@@ -3,12 +3,23 @@
 use std::ops::Range;
 
 use super::mat::{FLAGS, FULL, Mat, SLICE};
+use super::stream::prefetch;
 use super::{MAX_PLANES, Real};
 
 /// Elements of such a slice, at most: nine steps, and rows of seven entries (a cell of six faces, and its
 /// neighbours) never take more. They would if steps of affine columns cost the CPU less: see `diagonals`
 /// of `sparse/sell/encode/offsets.rs`; a test of `sparse/sell/elements.rs` tells.
 pub const ELEMENTS: usize = 9 * SLICE;
+
+/// Slices ahead whose words are asked for, seven of which are those of one slice of elements of a box; and whose
+/// steps are, which those words lead to.
+const WORDS_AHEAD: usize = 64;
+/// See [`WORDS_AHEAD`].
+const STEPS_AHEAD: usize = 32;
+/// Words of a slice, steps' words, in a line of the caches.
+const WORDS_LINE: usize = 4;
+/// See [`WORDS_LINE`].
+const STEPS_LINE: usize = 16;
 
 impl<'a, T: Real> Mat<'a, T> {
     /// The elements of the slice of row `i`, of a matrix whose slices have each its own.
@@ -30,6 +41,23 @@ impl<'a, T: Real> Mat<'a, T> {
         let base = self.index[at as usize + 1];
         let column = (i as u32).wrapping_add(base) as usize;
         Some((self.planes[0][value as usize - self.from], column))
+    }
+
+    /// Asks for what tells the steps of later elements than `e`, as much as those of a slice have: where each
+    /// element's row has a step of its own, this is a stream that is read a few bytes at a time, among many. Zen
+    /// 3, convection of 100^3 by one thread, a trial program, ns a row and call, least and median of medians of
+    /// four runs in turns, in two series: 26.5, 33.7 -> 21.3, 26.8 and 22.2, 29.2 -> 20.8, 26.2.
+    #[inline(always)]
+    pub(super) fn ask_steps(&self, e: usize) {
+        let now = e / SLICE;
+        for line in 0..2 {
+            prefetch(self.slices, now + WORDS_AHEAD + line * WORDS_LINE);
+        }
+        if let Some(&[_, at, ..]) = self.slices.get(now + STEPS_AHEAD) {
+            for line in 0..2 {
+                prefetch(self.index, at as usize + line * STEPS_LINE);
+            }
+        }
     }
 
     /// The first column of the last step of the slice of row `i`, which reaches furthest ahead.
