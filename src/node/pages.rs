@@ -24,8 +24,8 @@ thread_local! {
     /// Smaller mappings of this thread so far. They begin in turn in each line of a page, by [`STRIDE`] as well.
     /// A flow in a box of 62^3 (1.9 MB a vector), one thread of a Zen 3, ns a row and step, a trial program that
     /// adds up the calls of each kernel, least and median of three runs in turns, without and with: convection
-    /// 46, 56 and 24, 32; all but the solver's iterations 91, 118 and 65, 88. In a box of 48^3, whose stores do
-    /// not go past the caches, 72, 96 and 68, 82.
+    /// 46, 56 and 24, 32; all but the solver's iterations 91, 118 and 65, 88. In a box of 48^3, whose stores do not
+    /// go past the caches, 72, 96 and 68, 82. A Xeon gained nothing in 62^3.
     static SMALLER: Cell<usize> = const { Cell::new(0) };
 }
 
