@@ -113,9 +113,7 @@ fn body<T: Real>(r: &mut Rows<'_, T>) {
         let edge = a.edge(r.first + i).unwrap_or(i);
         let edge = edge.wrapping_sub(i).wrapping_add(EDGE_AHEAD);
         let elements = a.elements(r.first + i);
-        if T::WIDE || T::AVX2 {
-            c.ask_steps(elements.start);
-        }
+        c.ask_steps(elements.start);
         for e in elements.clone().step_by(SLICE) {
             let constant = own.slice(e);
             // Most slices are such of a box, and what any slice needs takes longer than its sums.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::mat::{FLAGS, FULL, Mat, SLICE};
+use super::steps::LINE_BYTES;
 use super::stream::prefetch;
 use super::{MAX_PLANES, Real};
 
@@ -16,10 +17,8 @@ pub const ELEMENTS: usize = 9 * SLICE;
 const WORDS_AHEAD: usize = 64;
 /// See [`WORDS_AHEAD`].
 const STEPS_AHEAD: usize = 32;
-/// Words of a slice, steps' words, in a line of the caches.
-const WORDS_LINE: usize = 4;
-/// See [`WORDS_LINE`].
-const STEPS_LINE: usize = 16;
+/// Lines of the caches of each that are asked for at once.
+const LINES: usize = 2;
 
 impl<'a, T: Real> Mat<'a, T> {
     /// The elements of the slice of row `i`, of a matrix whose slices have each its own.
@@ -43,19 +42,24 @@ impl<'a, T: Real> Mat<'a, T> {
         Some((self.planes[0][value as usize - self.from], column))
     }
 
-    /// Asks for what tells the steps of later elements than `e`, as much as those of a slice have: where each
-    /// element's row has a step of its own, this is a stream that is read a few bytes at a time, among many. Zen
-    /// 3, convection of 100^3 by one thread, a trial program, ns a row and call, least and median of medians of
-    /// four runs in turns, in two series: 26.5, 33.7 -> 21.3, 26.8 and 22.2, 29.2 -> 20.8, 26.2.
+    /// Asks, by AVX-512 and AVX2, for what tells the steps of later elements than `e`, as much as those of a
+    /// slice have: where each element's row has a step of its own, this is a stream that is read a few bytes at a
+    /// time, among many. Zen 3, convection of 100^3 by one thread, a trial program, ns a row and call, least and
+    /// median of medians of four runs in turns, in two series: 26.5, 33.7 -> 21.3, 26.8 and 22.2, 29.2 -> 20.8,
+    /// 26.2.
     #[inline(always)]
     pub(super) fn ask_steps(&self, e: usize) {
-        let now = e / SLICE;
-        for line in 0..2 {
-            prefetch(self.slices, now + WORDS_AHEAD + line * WORDS_LINE);
+        if !T::WIDE && !T::AVX2 {
+            return;
+        }
+        let (now, line) = (e / SLICE, LINE_BYTES / size_of::<[u32; 4]>());
+        for k in 0..LINES {
+            prefetch(self.slices, now + WORDS_AHEAD + k * line);
         }
         if let Some(&[_, at, ..]) = self.slices.get(now + STEPS_AHEAD) {
-            for line in 0..2 {
-                prefetch(self.index, at as usize + line * STEPS_LINE);
+            let line = LINE_BYTES / size_of::<u32>();
+            for k in 0..LINES {
+                prefetch(self.index, at as usize + k * line);
             }
         }
     }

@@ -79,7 +79,7 @@ pub(super) fn fetch_edge<T: Real, const X: usize>(steps: &[[u32; 2]], i: usize, 
 }
 
 /// Bytes of a line of the caches.
-const LINE_BYTES: usize = 64;
+pub(super) const LINE_BYTES: usize = 64;
 
 /// Takes the steps of one kind, whose values begin at `value` and differences at `d`.
 /// Later differences are asked for `AHEAD`.

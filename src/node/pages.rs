@@ -5,7 +5,9 @@ use std::ptr::NonNull;
 
 use crate::{Error, Result};
 
+/// Pages, bytes: huge ones, and the smallest that a system has.
 const HUGE: usize = 2 << 20;
+/// See [`HUGE`].
 const PAGE: usize = 4096;
 
 /// Lines of the caches, bytes.
