@@ -11,6 +11,7 @@ mod gspmv;
 pub mod matrices;
 mod pcg;
 pub mod result;
+mod roofs;
 mod run;
 mod session;
 mod spmv;

@@ -7,7 +7,7 @@ use crate::split::Roofs;
 /// All results of a run, and the machine they hold for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Roofs of each place, in the order measured; the last is the widest.
+    /// Highest roofs of each place, in the order measured; the last is the widest.
     pub roofs: Vec<(&'static str, Roofs)>,
     /// CPU threads that compute.
     pub threads: usize,
@@ -49,8 +49,8 @@ pub struct BenchResult {
     pub gflop_per_s: f64,
     /// Bytes that must move when nothing is compressed, over the median time.
     pub gb_per_s: f64,
-    /// Least time of the bytes really moved, by the roofs of the same place, over the median
-    /// time.
+    /// Median share of the roofline: least time of the bytes really moved, by the roofs of the same place
+    /// that were measured last before, over the time.
     pub roofline_fraction: f64,
     /// Joules of a unit; null if no meter measured them.
     pub joules: Option<f64>,

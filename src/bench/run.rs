@@ -1,17 +1,18 @@
-//! A run of benches: the roofs, then each bench at each place.
+//! A run of benches: the roofs, then each bench on each side, and the roofs again meanwhile.
 
 use std::rc::Rc;
 
 use super::matrices::{Ordering, Origin};
 use super::result::Report;
+use super::roofs::Sides;
 use super::session::Session;
 use super::timing::Clock;
 use super::{Bench, Format, Input, Needs, Side};
 use crate::energy::Source;
 use crate::node::BLOCK;
 use crate::sparse::Csr;
+use crate::split::Engine;
 use crate::split::cache::Cache;
-use crate::split::{Engine, Roofs};
 use crate::{Error, Result};
 
 /// What to measure.
@@ -79,7 +80,7 @@ pub fn run(
     }
     let clock = Clock::new(source, options.flush, options.energy);
     let bandwidth = engine.bandwidth()?;
-    let mut places = Vec::new();
+    let mut sides = Sides::new();
     for &place in &options.places {
         let share = match place {
             Side::Cpu => 0.0,
@@ -88,22 +89,21 @@ pub fn run(
             Side::Split => bandwidth.device_share(),
         };
         say(format!("measuring the roofs of {}", place.name()));
-        let roofs = engine.roofs(share, &|engine| clock.flush(engine))?;
-        report.roofs.push((place.name(), roofs));
-        places.push((place, roofs));
+        sides.add(engine, place, share, &clock)?;
     }
-    if places.is_empty() {
+    let measured = sides.sides();
+    if measured.is_empty() {
         return Err(Error::failure(
             "there is no device to measure",
             "see `couloir devices`, or use --where cpu",
         ));
     }
-    if places.len() < options.places.len() {
+    if measured.len() < options.places.len() {
         let note = "no device: the CPU alone is measured";
         report.notes.push(note.to_owned());
     }
-    if let Some(join) = join(engine, &places)? {
-        report.notes.push(join);
+    if measured.contains(&Side::Split) {
+        report.notes.push(join(engine)?);
     }
     for bench in benches {
         engine.begin_from(&bandwidth, Cache::empty(None));
@@ -111,10 +111,13 @@ pub fn run(
         let mut session = Session {
             engine,
             clock: &clock,
+            sides: &mut sides,
             report: &mut report,
         };
-        session.bench(bench, &input, &places, options)?;
+        session.bench(bench, &input, options)?;
     }
+    report.roofs = sides.highest();
+    report.notes.extend(sides.notes());
     Ok(report)
 }
 
@@ -132,10 +135,7 @@ fn input(options: &Options, matrix: Rc<Csr>) -> Result<Input> {
 }
 
 /// What a call on both sides costs beyond its rows: that of AXPY on two blocks.
-fn join(engine: &mut Engine<f64>, places: &[(Side, Roofs)]) -> Result<Option<String>> {
-    if !places.iter().any(|(place, _)| *place == Side::Split) {
-        return Ok(None);
-    }
+fn join(engine: &mut Engine<f64>) -> Result<String> {
     let tiny = Input::new(
         "join".to_owned(),
         Rc::new(Csr::zero(2 * BLOCK, 1)),
@@ -151,7 +151,7 @@ fn join(engine: &mut Engine<f64>, places: &[(Side, Roofs)]) -> Result<Option<Str
     }
     samples.sort_unstable_by(f64::total_cmp);
     let micro = samples[samples.len() / 2] * 1e6;
-    Ok(Some(format!(
+    Ok(format!(
         "starting and joining both sides takes {micro:.1} us"
-    )))
+    ))
 }

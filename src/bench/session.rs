@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use super::result::{BenchResult, Report};
+use super::roofs::Sides;
 use super::run::Options;
 use super::timing::{Clock, Timing};
 use super::tuning::exhaustive;
 use super::{Bench, Format, Input, Needs, Side, Work, csr};
 use crate::kernel::Real;
 use crate::node::MemoryKind;
-use crate::split::{Engine, Roofs};
+use crate::split::Engine;
 use crate::{Error, Result};
 
 /// Best over median rate beyond which a line warns of noise.
@@ -19,24 +20,19 @@ const NOISY: f64 = 1.15;
 pub(super) struct Session<'a, 'b> {
     pub engine: &'a mut Engine<f64>,
     pub clock: &'a Clock<'b>,
+    pub sides: &'a mut Sides,
     pub report: &'a mut Report,
 }
 
 impl Session<'_, '_> {
-    /// Prepares, verifies and times `bench` at each of the places.
+    /// Prepares, verifies and times `bench` on each of the sides.
     ///
     /// # Errors
     /// [`Error::Input`] where no place suits the format; failures of memory or device.
-    pub fn bench(
-        &mut self,
-        bench: &'static Bench,
-        input: &Input,
-        places: &[(Side, Roofs)],
-        options: &Options,
-    ) -> Result<()> {
-        let mut works: Vec<(Side, Roofs, Box<dyn Work>)> = Vec::new();
+    pub fn bench(&mut self, bench: &'static Bench, input: &Input, options: &Options) -> Result<()> {
+        let mut works: Vec<(Side, Box<dyn Work>)> = Vec::new();
         let mut verified = Vec::new();
-        for &(place, roofs) in places {
+        for place in self.sides.sides() {
             if is_csr(bench, input) && place == Side::Split {
                 continue;
             }
@@ -47,14 +43,14 @@ impl Session<'_, '_> {
                 let note = "the search for cuts had not ended when it was timed";
                 self.report.notes.push(format!("{}: {note}", bench.name));
             }
-            works.push((place, roofs, work));
+            works.push((place, work));
         }
         if works.is_empty() {
             let remedy = "use --where cpu or device, or --format sell";
             return Err(Error::input("--format csr", "csr is not split", remedy));
         }
-        let timings = self.clock.time(self.engine, &mut works)?;
-        for (((place, _, work), timing), verified) in works.iter().zip(&timings).zip(verified) {
+        let timings = self.clock.time(self.engine, self.sides, &mut works)?;
+        for (((place, work), timing), verified) in works.iter().zip(&timings).zip(verified) {
             let result = self.result(bench, input, *place, work.as_ref(), timing, verified);
             if *place == Side::Split
                 && result.split_ratio > 0.9
@@ -69,7 +65,7 @@ impl Session<'_, '_> {
             self.report.results.push(result);
         }
         self.gain(bench, input, options, &mut works)?;
-        for (place, _, work) in &mut works {
+        for (place, work) in &mut works {
             if *place == Side::Split && options.exhaustive {
                 self.engine.set_policy(place.policy());
                 let found = exhaustive(self.clock, self.engine, bench, work.as_mut())?;
@@ -155,18 +151,18 @@ impl Session<'_, '_> {
         bench: &'static Bench,
         input: &Input,
         options: &Options,
-        works: &mut Vec<(Side, Roofs, Box<dyn Work>)>,
+        works: &mut Vec<(Side, Box<dyn Work>)>,
     ) -> Result<()> {
         let (Some(given), true) = (&input.given, bench.name == super::spmv::BENCH.name) else {
             return Ok(());
         };
-        let (place, roofs, _) = works[0];
+        let place = works[0].0;
         self.engine.set_policy(place.policy());
         let given = Input::new(String::new(), Rc::clone(given), input.format);
         let work = self.prepare(bench, &given, place)?;
         let last = works.len();
-        works.push((place, roofs, work));
-        let timings = self.clock.time(self.engine, works)?;
+        works.push((place, work));
+        let timings = self.clock.time(self.engine, self.sides, works)?;
         works.truncate(last);
         let ratio = timings[last].median() / timings[0].median();
         self.report.notes.push(format!(

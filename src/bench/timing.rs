@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use super::roofs::Sides;
 use super::{Done, Side, Work};
 use crate::Result;
 use crate::energy::{Goal, Source, repeat};
-use crate::split::{Engine, Roofs};
+use crate::split::Engine;
 
 /// Bytes swept between calls where caches are flushed.
 pub const SWEEP_BYTES: usize = 320 << 20;
@@ -165,15 +166,17 @@ impl<'a> Clock<'a> {
         Ok(true)
     }
 
-    /// Times all of `works` in turns.
+    /// Times all of `works` in turns, and the roofs of their sides with them.
     pub fn time(
         &self,
         engine: &mut Engine<f64>,
-        works: &mut [(Side, Roofs, Box<dyn Work>)],
+        sides: &mut Sides,
+        works: &mut [(Side, Box<dyn Work>)],
     ) -> Result<Vec<Timing>> {
         let mut timings: Vec<Timing> = works.iter().map(|_| Timing::default()).collect();
         while timings.iter().any(|t| !t.enough()) {
-            for (i, (place, roofs, work)) in works.iter_mut().enumerate() {
+            for (i, (place, work)) in works.iter_mut().enumerate() {
+                let roofs = sides.now(engine, *place, self)?;
                 engine.set_policy(place.policy());
                 let turn = Instant::now();
                 // The first call of a turn finds the caches as another place has left them.
@@ -181,9 +184,9 @@ impl<'a> Clock<'a> {
                 let row = self.row(work.as_ref(), *place, warm_s);
                 let turns = (TURN_S / (warm_s * row as f64)) as usize;
                 for _ in 0..turns.clamp(1, 2 * ENOUGH_CALLS) {
-                    let at = work.done(roofs);
+                    let at = work.done(&roofs);
                     let (seconds, units) = self.calls(engine, work.as_mut(), row)?;
-                    let done = work.done(roofs).minus(at);
+                    let done = work.done(&roofs).minus(at);
                     timings[i].samples.push(seconds / units);
                     timings[i].rates.push(done.times(1.0 / seconds));
                     timings[i].calls_s += seconds;
@@ -191,7 +194,7 @@ impl<'a> Clock<'a> {
                 timings[i].spent_s += turn.elapsed().as_secs_f64();
             }
         }
-        for (i, (place, _, work)) in works.iter_mut().enumerate() {
+        for (i, (place, work)) in works.iter_mut().enumerate() {
             engine.set_policy(place.policy());
             let row = self.row(work.as_ref(), *place, timings[i].least());
             (timings[i].joules, timings[i].uncertainty_fraction) =

@@ -88,8 +88,7 @@ fn roofs(report: &Report) -> String {
     let rate = |x: f64| format!("{x:.1}");
     let rows: Vec<_> = (report.roofs.iter())
         .map(|(place, r)| {
-            let [read, copy, triad, axpy] =
-                [r.read_gb_s, r.copy_gb_s, r.triad_gb_s, r.axpy_gb_s].map(rate);
+            let [read, copy, triad, axpy] = r.rates().map(rate);
             [(*place).to_owned(), read, copy, triad, axpy]
         })
         .collect();

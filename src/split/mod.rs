@@ -54,6 +54,6 @@ pub use first::First;
 pub use glance::Glance;
 pub use leg::{Leg, Legs};
 pub use precision::Precision;
-pub use roofs::Roofs;
+pub use roofs::{Arrays, Gauge, Roofs};
 pub use rule::{Following, Rule};
 pub use site::{Place, Site, Stats, Traffic};

@@ -1,5 +1,5 @@
 //! Loops that do nothing but move memory: the roofs that kernels are held against. They are
-//! kernels like others, but no run compiles them: see [`Engine::roofs`](crate::split::Engine::roofs).
+//! kernels like others, but no run compiles them: see [`Gauge`](crate::split::Gauge).
 //!
 //! Which loop is fastest depends on the machine: prefetching gains a fifth on one and costs a
 //! fifth on the next, so each operation has several CPU paths, and the best one is the roof.

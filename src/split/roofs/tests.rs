@@ -24,7 +24,7 @@ fn check_one(engine: &Engine<f64>, kernel: Kernel<f64>, ratio: f64, loops: Optio
     let mut v = [&a, &b, &c].map(|x| engine.node.buffer_from(x).unwrap());
     let mut site = engine.stream_site(loops, kernel, N).unwrap();
     engine.set_ratio(&mut site, ratio);
-    let sum = engine.stream(&mut site, &mut v).unwrap();
+    let sum = gauge::call(engine, &mut site, &mut v).unwrap();
     let got = v[0].read().unwrap().to_vec();
     let mut sums = vec![0.0; N / BLOCK];
     let (mut out, mut inout) = (Vec::new(), Vec::new());
