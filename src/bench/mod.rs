@@ -1,7 +1,7 @@
 //! Measuring kernels and solvers: on the CPU, on the device, and split.
 //!
-//! Every measurement is verified against a plain loop first, and stands beside the roofs that
-//! the same run measured. A bench is a file with its [`Bench`], and one word in [`LIST`].
+//! Every measurement is verified against a plain loop first, and stands beside roofs that are
+//! measured in turns with it. A bench is a file with its [`Bench`], and one word in [`LIST`].
 
 mod axpy;
 mod csr;

@@ -28,6 +28,7 @@ struct SideRoofs {
     highest: Roofs,
     lowest: Roofs,
     measured: Instant,
+    /// Of measuring them again: none before that was done, for the first time compares candidates.
     cost: Duration,
 }
 
@@ -51,7 +52,6 @@ impl Sides {
         ratio: f64,
         clock: &Clock<'_>,
     ) -> Result<()> {
-        let start = Instant::now();
         let mut gauge = Gauge::new(engine, ratio)?;
         let now = gauge.measure(engine, &mut self.arrays, &|engine| clock.flush(engine))?;
         self.list.push(SideRoofs {
@@ -61,7 +61,7 @@ impl Sides {
             highest: now,
             lowest: now,
             measured: Instant::now(),
-            cost: start.elapsed(),
+            cost: Duration::ZERO,
         });
         Ok(())
     }
@@ -153,7 +153,7 @@ mod tests {
         assert!(first.rates().iter().all(|&rate| rate > 0.05), "{first:?}");
         assert!(sides.notes().is_empty());
 
-        // As if they had been twice as high, long ago.
+        // As if they had been higher, long ago.
         let s = &mut sides.list[0];
         (s.highest, s.cost) = (
             Roofs {

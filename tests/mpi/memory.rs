@@ -3,10 +3,12 @@
 use crate::folder::Folder;
 use crate::ranks::run;
 
-/// Memory of a case after the start-up: least and most over ranks.
+/// Memory of a case after the start-up: least and most over ranks. The step behind it is not solved closely.
 fn held(case: &str, ranks: usize) -> Option<[f64; 2]> {
     let folder = Folder::new();
-    let text = format!("fluid.viscosity = 1\ntime = {{ steps = 1, dt = 1e-3 }}\n{case}");
+    let text = format!(
+        "fluid.viscosity = 1\ntime = {{ steps = 1, dt = 1e-3 }}\npoisson.tolerance = 0.1\n{case}"
+    );
     let case = folder.write("case.toml", &text);
     let said = run(
         &folder,
@@ -114,7 +116,7 @@ fn four_ranks_hold_a_quarter_each_within_a_fifth() {
         eprintln!("SKIPPED: this MPI holds most of {own:.3e} B for itself, as much as 100K cells");
         return;
     }
-    let case = periodic(110, "hexahedra") + "poisson.tolerance = 0.1\n";
+    let case = periodic(110, "hexahedra");
     let [one, _] = held(&case, 1).expect("MPI is here");
     let [_, four] = held(&case, 4).expect("MPI is here");
     let ratio = 4.0 * four / one;
