@@ -15,7 +15,8 @@ const HOLDS_TIMES: f64 = 2.0;
 /// Highest over lowest roof of a run beyond which a line tells of it.
 const STEADY: f64 = 1.15;
 
-/// The roofs of the sides that are measured.
+/// The roofs of the sides that are measured, none at first.
+#[derive(Default)]
 pub(super) struct Sides {
     arrays: Arrays<f64>,
     list: Vec<SideRoofs>,
@@ -33,14 +34,6 @@ struct SideRoofs {
 }
 
 impl Sides {
-    /// None yet.
-    pub fn new() -> Self {
-        Self {
-            arrays: Arrays::new(),
-            list: Vec::new(),
-        }
-    }
-
     /// Measures the roofs of `side`, with the share `ratio` of the rows on the device.
     ///
     /// # Errors
@@ -145,7 +138,7 @@ mod tests {
         let engine = Engine::open(&config, Policy::Fixed(0.0)).unwrap();
         let source = energy::none();
         let clock = Clock::new(&source, false, false);
-        let mut sides = Sides::new();
+        let mut sides = Sides::default();
         let unknown = sides.now(&engine, Side::Cpu, &clock).unwrap_err();
         assert!(unknown.to_string().contains("roofs of cpu"), "{unknown}");
         sides.add(&engine, Side::Cpu, 0.0, &clock).unwrap();

@@ -80,7 +80,7 @@ pub fn run(
     }
     let clock = Clock::new(source, options.flush, options.energy);
     let bandwidth = engine.bandwidth()?;
-    let mut sides = Sides::new();
+    let mut sides = Sides::default();
     for &place in &options.places {
         let share = match place {
             Side::Cpu => 0.0,

@@ -54,7 +54,7 @@ impl Roofs {
         self.with(other, f64::min)
     }
 
-    /// Read, copy, triad and AXPY.
+    /// Those of read, copy, triad and AXPY, GB/s.
     pub fn rates(&self) -> [f64; 4] {
         [
             self.read_gb_s,

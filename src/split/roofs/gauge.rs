@@ -23,34 +23,26 @@ const CALLS_AGAIN: usize = 3;
 const ROW_S: f64 = 20e-3;
 const ROW_CALLS: f64 = 10.0;
 
-/// Arrays for the loops: one set for all shares that take as many bytes.
+/// Arrays for the loops, none at first: one set for all shares that take as many bytes.
 #[derive(Default)]
 pub struct Arrays<T: Real> {
     sets: Vec<[Buffer<T>; 3]>,
 }
 
 impl<T: Real> Arrays<T> {
-    /// None yet.
-    pub fn new() -> Self {
-        Self { sets: Vec::new() }
-    }
-
     /// Three of `n` numbers.
     fn of(&mut self, engine: &Engine<T>, n: usize) -> Result<&mut [Buffer<T>; 3]> {
         let known = self.sets.iter().position(|set| set[0].len() == n);
-        let at = match known {
-            Some(at) => at,
-            None => {
-                let node = &engine.node;
-                let mut set = [node.buffer(n)?, node.buffer(n)?, node.buffer(n)?];
-                // What was never written is one page of zeros, read from the caches.
-                for buffer in &mut set {
-                    buffer.write()?.fill(T::of(1.0));
-                }
-                self.sets.push(set);
-                self.sets.len() - 1
+        let at = known.unwrap_or(self.sets.len());
+        if known.is_none() {
+            let node = &engine.node;
+            let mut set = [node.buffer(n)?, node.buffer(n)?, node.buffer(n)?];
+            // What was never written is one page of zeros, read from the caches.
+            for buffer in &mut set {
+                buffer.write()?.fill(T::of(1.0));
             }
-        };
+            self.sets.push(set);
+        }
         Ok(&mut self.sets[at])
     }
 }
@@ -249,7 +241,7 @@ mod tests {
             stream::triad::paths::<f64>().len(),
             axpy::paths::<f64>().len(),
         ];
-        let mut arrays = Arrays::new();
+        let mut arrays = Arrays::default();
         for _ in 0..2 {
             let mut gauge = Gauge::new(&engine, 0.0).unwrap();
             for calls in [CALLS * paths.iter().sum::<usize>(), CALLS_AGAIN * 4] {
